@@ -1,79 +1,73 @@
-"""Fit the coefficients of `ragstone.respond.proof.by_words` and `ragstone.respond.proof.by_entailment`.
+"""Fit the coefficients of `ragstone.respond.proof.checker`.
 
-    RAGSTONE_TEST_DATA=... python -m tools.fit_support [--keep DIR]
+    RAGSTONE_TEST_DATA=... python -m tools.fit_support
 
-True sentences are those of answers and evidence in CLAP NQ, and sentences of XQuAD. False sentences are the same with
-one thing changed (`benchmarks.proof.planted`). Every kind of change has the same weight, and all of them together as
-much as the true sentences. Half of the questions are used; ``python -m benchmarks.proof`` measures on the others, and
-on claims written by hand that nothing is fitted to. The features do not depend on an embedder's scale, so one model
-serves all embedders: that of the words is fitted to both that are shipped, the other to the first, in English.
+The sentences are those that language models wrote about given texts: summaries with one edit (SummEdits), answers
+checked against the web (Factcheck-GPT, ExpertQA). Rows kept back for measuring are not used.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
+import gzip
+import json
 import os
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.common import Options
 from benchmarks.logistic import newton
-from benchmarks.proof.__main__ import SETS, planted
-from benchmarks.proof.checked import Checked
-from ragstone.respond.proof.agreement import Agreement
-from ragstone.respond.proof.by_entailment import features
+from ragstone import chunk
+from ragstone.core.records import Chunk, Hit
+from ragstone.core.request import Request
+from ragstone.index import build_claim_model
+from ragstone.respond.proof.checker import ProofChecker, features
 
-EMBEDDERS = ("minilm", "e5-small")
-ENGLISH = ("clapnq", "xquad/dev/en")
-"""Sets whose language the trained model knows."""
+SETS = ("summedits", "factcheck_gpt", "expertqa")
+MOST = 150
+"""Rows of a set."""
+TRUE = 0.9
+"""Share of the sentences of an answer that are true, which the support takes for granted."""
 RIDGE = 0.5
 
 
-def weights(some: Sequence[Checked]) -> np.ndarray:
-    """Return weights: half for true sentences, quoted and not, half for false ones, the same for each kind."""
-    group = [one.claim.kind or str(one.claim.quoted) for one in some]
-    counts = Counter(group)
-    kinds = {one.claim.kind for one in some} - {""}
-    shares = {name: 0.5 / (len(kinds) if name in kinds else len(counts) - len(kinds)) for name in counts}
-    return np.array([len(some) * shares[name] / counts[name] for name in group])
+def even(words: Sequence[str], _request: Request) -> list[float]:
+    """Weigh all words the same, because no knowledge base is there to weigh them."""
+    return [1.0] * len(words)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the knowledge bases in DIR for the next run")
-    given, data = parser.parse_args(), Path(os.environ["RAGSTONE_TEST_DATA"])
-    found: dict[tuple[str, str], list[Checked]] = {}
-    with TemporaryDirectory() as folder:
-        options = Options(keep=(given.keep or Path(folder)).absolute(), data=data)
-        for embedder in EMBEDDERS:
-            for name in SETS:
-                found[embedder, name] = asyncio.run(planted(options, name, embedder, fitted=True))
-    aligned = [(one, one.alignment.agreement.row()) for some in found.values() for one in some if one.alignment]
-    some = [one for one, _ in aligned]
-    b = newton(np.array([row for _, row in aligned]), _true(some), weights(some), RIDGE)
-    print(f"words: BIAS = {b[0]:.2f}")
-    for field, weight in zip(fields(Agreement), b[1:], strict=True):
-        print(f"{field.name}={weight:.2f}")
-    judged = [
-        (one, features(one.alignment, one.judgement))
-        for name in ENGLISH
-        for one in found[EMBEDDERS[0], name]
-        if one.alignment and one.judgement
-    ]
-    some = [one for one, _ in judged]
-    b = newton(np.array([row for _, row in judged]), _true(some), weights(some), RIDGE)
-    print(f"proof: BIAS = {b[0]:.2f}; WEIGHTS = ({', '.join(f'{weight:.2f}' for weight in b[1:])})")
+def rows(path: Path) -> Iterator[tuple[str, str, bool]]:
+    """Yield sentence, evidence, and whether the evidence supports the sentence."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        some = [row for row in map(json.loads, lines) if row["split"] == "train"]
+    for row in some[:: max(1, len(some) // MOST)]:
+        yield row["claim"], row["premise"], row["label"] == "supported"
 
 
-def _true(some: Sequence[Checked]) -> np.ndarray:
-    return np.array([not one.claim.kind for one in some], dtype=float)
+def hit(text: str) -> Hit:
+    """Return a text as a hit."""
+    return Hit(
+        chunk=Chunk(id=str(hash(text)), document_id="d", index=0, total=1, start=0, end=len(text), text=text), score=1.0
+    )
+
+
+async def main() -> None:
+    """Print the coefficients."""
+    checker = ProofChecker(sentences=chunk.sentences, weigh=even, entailment=build_claim_model())
+    found: list[tuple[np.ndarray, bool]] = []
+    for name in SETS:
+        for claim, premise, true in rows(Path(os.environ["RAGSTONE_TEST_DATA"]) / "nli" / f"{name}.jsonl.gz"):
+            reading = checker.read(claim, [hit(premise)], Request.by_owner(), 1)
+            judgement = await checker.judged(claim, reading.best, Request.by_owner()) if reading else None
+            if reading and judgement:
+                found.append((features(reading.best.share, judgement), true))
+    true = np.array([one for _, one in found], dtype=float)
+    share = float(true.mean())
+    weights = TRUE * true / share + (1 - TRUE) * (1 - true) / (1 - share)
+    b = newton(np.array([row for row, _ in found]), true, weights, RIDGE)
+    print(f"BIAS, BY_WORDS, BY_MODEL = {', '.join(f'{value:.2f}' for value in b)}")
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(main())

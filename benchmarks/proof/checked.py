@@ -11,13 +11,12 @@ from benchmarks.common import Options, progress
 from benchmarks.proof.planted import Claim
 from ragstone import chunk
 from ragstone.core.access import OWNER
-from ragstone.core.readings import Judgement
 from ragstone.core.records import Document, Hit, Span
 from ragstone.core.request import Request
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.index import build_claim_model
-from ragstone.respond.proof.by_entailment import FAMILIAR, supported, unsupported_words
-from ragstone.respond.proof.by_words import THRESHOLD, Alignment, SupportChecker, probability
+from ragstone.respond.proof.checker import ProofChecker
+from ragstone.respond.proof.records import Proof
 from ragstone.review.dataset import Dataset
 from ragstone.settings import ChunkSettings
 
@@ -28,33 +27,28 @@ SHARE_MARKED = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A claim, the quotes that its words rest on, and what the model says.
-
-    No quotes if none were found; no judgement if the model does not know the language.
-    """
+    """A claim, its proof, and its proof without the trained model."""
 
     claim: Claim
-    alignment: Alignment | None
-    judgement: Judgement | None
+    proof: Proof
+    by_words: Proof
 
     @property
     def flagged(self) -> bool:
-        """Whether the proof calls it unsupported."""
-        if self.alignment is None or self.judgement is None:
-            return self.flagged_by_words
-        return supported(self.alignment, self.judgement) < THRESHOLD
+        """Whether the proof marks it as wrong."""
+        return self.proof.state == "contradicted"
 
     @property
     def flagged_by_words(self) -> bool:
         """The same without the model."""
-        return self.alignment is None or probability(self.alignment.agreement) < THRESHOLD
+        return self.by_words.state == "contradicted"
 
     @property
     def is_marked(self) -> bool:
         """Whether it is flagged, and most of the letters that nothing supports are marked."""
-        if not self.flagged or self.judgement is None:
+        if not self.flagged:
             return False
-        found = unsupported_words(self.claim.text, self.judgement)
+        found = [_place(self.claim.text, words) for words in self.proof.unsupported]
         places = [_place(self.claim.text, words) for words in self.claim.unsupported]
         marked = sum(_shared(place, span) for place in places for span in found)
         return marked >= SHARE_MARKED * sum(place.end - place.start for place in places)
@@ -98,20 +92,21 @@ async def given(keep: Path, claims: Sequence[tuple[Claim, Document]], embedder: 
 
 
 class _Proof:
-    """The parts of the proof, with what they know of a knowledge base."""
+    """The proof, with what it knows of a knowledge base."""
 
     def __init__(self, engine: KnowledgeBase) -> None:
-        parts, self._model = Parts(engine), build_claim_model()
+        parts = Parts(engine)
         self.tokens = parts.embedder.tokens
-        self._words = SupportChecker(matcher=parts.matcher, sentences=chunk.sentences, weigh=parts.words.weigh)
+        weigh = parts.words.weigh
+        self._checker = ProofChecker(sentences=chunk.sentences, weigh=weigh, entailment=build_claim_model())
+        self._by_words = ProofChecker(sentences=chunk.sentences, weigh=weigh)
 
     async def checked(self, claim: Claim, hits: Sequence[Hit]) -> Checked:
         request = Request.by_owner()
-        alignment = await self._words.align(claim.text, hits, request, claim.before)
-        if alignment is None or self._model.familiarity(claim.text) < FAMILIAR:
-            return Checked(claim=claim, alignment=alignment, judgement=None)
-        [judgement] = await self._model.judge([claim.text], [self._words.around(alignment)], request)
-        return Checked(claim=claim, alignment=alignment, judgement=judgement)
+        proof, by_words = [
+            await checker.check(claim.text, hits, request, claim.before) for checker in (self._checker, self._by_words)
+        ]
+        return Checked(claim=claim, proof=proof, by_words=by_words)
 
 
 def _chosen(embedder: str) -> tuple[str, ...]:

@@ -28,11 +28,12 @@ REPORT = """Consolidated statement of Halden Group (in millions of euros)
 | Net income | 3,104 | 2,876 |
 | Employees | 51,200 | 48,900 |
 
-Revenue grew in all three segments: Rail, Ports and Energy. The board proposes a dividend of 1.20 euros per share, to be \
-paid on 12 May 2024. Halden sold its Norwegian ferries to Siemens in the second quarter of 2023 for 410 million euros."""
-PUMP = """The pump delivers 12 litres per minute at a pressure of 3 bar. It must not run dry for more than 30 seconds. The filter is \
-cleaned every 500 hours of operation and replaced after 2,000 hours. Ambient temperature: 5 to 40 °C. The United \
-Nations number of the coolant is UN 1170. Stop the motor before you open the housing."""
+Revenue grew in all three segments: Rail, Ports and Energy. The board proposes a dividend of 1.20 euros per \
+share, to be paid on 12 May 2024. Halden sold its Norwegian ferries to Siemens in the second quarter of 2023 for 410 \
+million euros."""
+PUMP = """The pump delivers 12 litres per minute at a pressure of 3 bar. It must not run dry for more than 30 seconds. \
+The filter is cleaned every 500 hours of operation and replaced after 2,000 hours. Ambient temperature: 5 to 40 °C. \
+The United Nations number of the coolant is UN 1170. Stop the motor before you open the housing."""
 PASSAGES = (LEAVE, REPORT, PUMP)
 
 
@@ -111,7 +112,7 @@ FALSE = [
     (REPORT, "The ferries went to Alstom in Q2 2023.", "Alstom"),
     (REPORT, "The ferries went to Siemens in Q3 2023.", "Q3"),
     (REPORT, "The sale brought in $410m.", "$410m"),
-    (REPORT, "Revenue in 2022 was 39,669 million euros.", "2022"),
+    (REPORT, "Revenue in 2022 was 39,669 million euros.", "39,669"),
     (PUMP, "It pumps 21 litres a minute at 3 bar.", "21 litres"),
     (PUMP, "Never let it run dry for longer than 30 minutes.", "30 minutes"),
     (PUMP, "It works at temperatures between 5 and 60 °C.", "60 °C"),

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.records import Hit
 from ragstone.respond.facts import Word, form, initials
 from ragstone.respond.proof.passages import Passage
 from ragstone.respond.proof.records import Quote
@@ -23,13 +22,13 @@ INSTEAD = 0.3
 """By how much more of the sentence a passage must have to be quoted instead of the one that the writer names."""
 CLOSE = 0.45
 """Share of a sentence that a passage must have to be quoted though the writer names none."""
-MOST_READ = 1000
+MOST_READ = 800
 """Characters of evidence that a model reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """How much of each word of a sentence each sentence of a passage holds, (sentences, words), and the best of them."""
+    """What each sentence of a passage holds of each word of a sentence, (sentences, words), and the best of them."""
 
     passage: Passage
     found: NDArray[np.float64]
@@ -79,14 +78,12 @@ def chosen(held: Sequence[Held], named: int, keys: NDArray[np.bool_]) -> list[He
         named: how many of them are cited.
         keys: which words are figures or names.
     """
-    if not held:
-        return []
     first = max(held[:named] or held, key=lambda one: one.share)
     best = max(held, key=lambda one: one.share)
-    if (named and best.share - first.share >= INSTEAD) or (not named and best.share < CLOSE):
+    if not named and best.share < CLOSE:
+        return []
+    if best.share - first.share >= INSTEAD:
         first = best
-        if not named:
-            return []
     out, have = [first], first.words
     for one in held[:named]:
         gain = np.maximum(one.words - have, 0) * one.weights
@@ -99,11 +96,6 @@ def chosen(held: Sequence[Held], named: int, keys: NDArray[np.bool_]) -> list[He
 def quotes(some: Sequence[Held]) -> tuple[Quote, ...]:
     """Return the quotes of passages, one for each hit and part."""
     return tuple(quote for one in some for quote in one.quotes())
-
-
-def hits_of(some: Sequence[Held]) -> list[Hit]:
-    """Return the hits of passages."""
-    return [one.passage.hit for one in some]
 
 
 def _held(asked: Sequence[Word], weights: NDArray[np.float64], passage: Passage) -> Held:
@@ -124,7 +116,7 @@ def _held(asked: Sequence[Word], weights: NDArray[np.float64], passage: Passage)
     while len(parts) < 2 and len(found):
         gains = np.maximum(found, have) @ weights - have @ weights
         best = int(gains.argmax())
-        if parts and gains[best] < GAIN:
+        if gains[best] <= 0 or (parts and gains[best] < GAIN):
             break
         parts.append(best)
         have = np.maximum(have, found[best])

@@ -109,7 +109,7 @@ def _messages(sentences: Sequence[str], hits: Sequence[Hit]) -> list[Message]:
 
 
 def _read(text: str) -> dict[int, Checked]:
-    """Return what the model says of each sentence; what is not understood is left out, and a cut reply counts so far."""
+    """Return what the model says of each sentence; what is not understood is left out."""
     out: dict[int, Checked] = {}
     for found in _OBJECT.finditer(text):
         try:
@@ -142,7 +142,7 @@ def _has_wrong_figure(proof: Proof) -> bool:
 
 
 def located(quote: str, hits: Sequence[Hit]) -> Quote | None:
-    """Find a quote in the evidence; white space, Markdown and quotation marks do not count, and of an ellipsis the rest."""
+    """Find a quote in the evidence; spaces, Markdown, quotation marks and an ellipsis do not count."""
     parts = [part for part in _ELLIPSIS.split(quote.strip()) if len(part) >= MIN_QUOTE]
     for part in sorted(parts, key=len, reverse=True):
         letters = _SKIPPED.sub("", part).rstrip(".,;:")

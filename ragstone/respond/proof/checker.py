@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,12 @@ from ragstone.respond.proof.passages import Passage, Passages
 from ragstone.respond.proof.polarity import turned
 from ragstone.respond.proof.records import UNCHECKED, Proof, Quote
 
-BIAS, BY_WORDS, BY_MODEL = -2.0, 4.0, 0.5
+BIAS, BY_WORDS, BY_MODEL = 1.69, 0.94, 0.40
 """Coefficients of the support: of the share of the sentence that is found, and of the model's log odds."""
-SUPPORTED = 0.5
+SUPPORTED = 0.75
 """A sentence with at least this support counts as supported."""
-REJECTED = 0.02
-"""A sentence to which the model gives less is contradicted."""
+REJECTED = 0.027
+"""A sentence to which the model gives less is contradicted; chosen on replies, left out one collection at a time."""
 FAMILIAR = 0.7
 """Share of a sentence's words that the model must know."""
 MARKED = 0.2
@@ -40,7 +41,23 @@ LONGEST = 300
 _GAP = 1
 """Words between two unsupported ones that are marked with them."""
 _LIMIT = 6.0
+_UNREAD = -2.3
+"""Log odds of a sentence that the model did not read, so that half of its words must be found."""
 _WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A sentence beside the passages.
+
+    ``quoted`` are those to quote and ``best`` is the first of them. ``cited`` are those on which the sentence may rest:
+    the ones that the writer names, and any that hold more of it. ``others`` are the rest.
+    """
+
+    quoted: Sequence[Held]
+    best: Held
+    cited: Sequence[Held]
+    others: Sequence[Held]
 
 
 class ProofChecker:
@@ -60,34 +77,50 @@ class ProofChecker:
         self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "", named: int = 0
     ) -> Proof:
         """Return the proof of a sentence; see `Checker`."""
+        reading = self.read(sentence, hits, request, named)
+        if reading is None:
+            return UNCHECKED
+        found = quotes(reading.quoted)
+        if doubts := doubts_of(sentence, reading, before):
+            return _contradicted(doubts, sentence, supported(reading.best.share, None), found)
+        judgement = await self.judged(sentence, reading.best, request)
+        support = supported(reading.best.share, judgement)
+        if judgement is not None and judgement.supported < REJECTED:
+            rest = [one for one in (*reading.cited, *reading.others) if one is not reading.best]
+            if not await self._rejects(sentence, rest, request):
+                return Proof(state="unchecked", support=support, quotes=found)
+            parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
+            reason = "no source says this"
+            return Proof(state="contradicted", support=support, reason=reason, unsupported=parts, quotes=found)
+        return Proof(
+            state="supported" if found and support >= SUPPORTED else "unchecked", support=support, quotes=found
+        )
+
+    def read(self, sentence: str, hits: Sequence[Hit], request: Request, named: int) -> Reading | None:
+        """Return what the passages hold of a sentence; None if one of them says nothing."""
         asked, passages = words(sentence)[:LONGEST], self._passages.of(hits)
         if not passages or not has_content(asked, passages):
-            return UNCHECKED
+            return None
         held = hold(asked, self._weights(asked, request), passages)
         some = chosen(held, named, np.array([word.key for word in asked]))
-        read = some or [max(held, key=lambda one: one.share)]
-        judgement = await self._judged(sentence, read[0], request)
-        support = supported(read[0].share, judgement)
-        doubts = doubts_of(sentence, passages, named, before, read[:1])
-        if doubts:
-            return _contradicted(doubts, sentence, support, quotes(some))
-        if judgement is not None and judgement.supported < REJECTED:
-            parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
-            return Proof(
-                state="contradicted",
-                support=support,
-                reason="no source says this",
-                unsupported=parts,
-                quotes=quotes(some),
-            )
-        state = "supported" if some and support >= SUPPORTED else "unchecked"
-        return Proof(state=state, support=support, quotes=quotes(some))
+        best = some[0] if some else max(held, key=lambda one: one.share)
+        most = max((one.share for one in held[:named]), default=0.0)
+        cited = [one for place, one in enumerate(held) if place < named or one.share > most or not named]
+        others = [one for one in held if all(one is not other for other in cited)]
+        return Reading(quoted=some, best=best, cited=cited, others=others)
 
-    async def _judged(self, sentence: str, held: Held, request: Request) -> Judgement | None:
+    async def judged(self, sentence: str, held: Held, request: Request) -> Judgement | None:
+        """Return what the model says of a sentence beside a passage; None if it cannot tell."""
         if self._entailment is None or self._entailment.familiarity(sentence) < FAMILIAR or not held.parts:
             return None
         [judgement] = await self._entailment.judge([sentence], [held.read()], request)
         return judgement
+
+    async def _rejects(self, sentence: str, others: Sequence[Held], request: Request) -> bool:
+        """Return whether the model rejects a sentence beside another passage, too, because writers cite wrongly."""
+        best = max(others, key=lambda one: one.share, default=None)
+        judgement = await self.judged(sentence, best, request) if best else None
+        return judgement is None or judgement.supported < REJECTED
 
     def _weights(self, asked: Sequence[Word], request: Request) -> NDArray[np.float64]:
         """Return the weight of each word; stop words weigh nothing unless there are no others."""
@@ -97,13 +130,14 @@ class ProofChecker:
         return worth / worth.sum()
 
 
-def doubts_of(sentence: str, passages: Sequence[Passage], named: int, before: str, read: Sequence[Held]) -> list[Doubt]:
+def doubts_of(sentence: str, reading: Reading, before: str) -> list[Doubt]:
     """Return what is surely wrong with a sentence, in its order."""
-    parts = [(one.passage, part) for one in read for part in one.parts[:1]]
+    best = reading.best
+    cited, others = ([one.passage for one in some] for some in (reading.cited, reading.others))
     found = [
-        *doubtful_figures(sentence, passages, named, before),
-        *doubtful_names(sentence, passages, before),
-        *(doubt for passage, part in parts for doubt in turned(sentence, passage.shown(part))),
+        *doubtful_figures(sentence, cited, others, before),
+        *doubtful_names(sentence, [*cited, *others], before),
+        *(doubt for part in best.parts[:1] for doubt in turned(sentence, best.passage.shown(part))),
     ]
     return sorted(found, key=lambda doubt: doubt.span)
 
@@ -117,10 +151,14 @@ def has_content(asked: Sequence[Word], passages: Sequence[Passage]) -> bool:
     return any(alike(word.lower, name.lower, name=True) for word in content for name in names)
 
 
+def features(share: float, judgement: Judgement | None) -> NDArray[np.float64]:
+    """Return the input of the support: the share of the sentence that is found, and the model's log odds."""
+    return np.array([share, _log_odds(judgement.supported) if judgement else _UNREAD])
+
+
 def supported(share: float, judgement: Judgement | None) -> float:
     """Return the probability, 0 to 1, that the evidence supports a sentence."""
-    by_model = _log_odds(judgement.supported) if judgement else 0.0
-    return 1 / (1 + math.exp(-(BIAS + BY_WORDS * share + BY_MODEL * by_model)))
+    return float(1 / (1 + np.exp(-(BIAS + features(share, judgement) @ np.array([BY_WORDS, BY_MODEL])))))
 
 
 def unsupported_words(sentence: str, judgement: Judgement) -> tuple[Span, ...]:

@@ -12,18 +12,25 @@ from dataclasses import dataclass
 
 from ragstone.core.records import Span
 from ragstone.respond.facts import Word, alike, initials, words
-from ragstone.respond.proof.figures import Figure, derived, figures, same
+from ragstone.respond.proof.arithmetic import derived
+from ragstone.respond.proof.figures import Figure, figures, same
 from ragstone.respond.proof.passages import Passage, Placed
 from ragstone.respond.words import language_of, lexicon, plain
 
-NEAR = 0.6
+NEAR = 0.4
 """Share of the words near a figure that must stand near another one, which then takes its place."""
-AHEAD = 0.35
-"""By how much that share must exceed that of the figure itself."""
+AHEAD, AHEAD_BARE = 0.25, 0.35
+"""By how much that share must exceed that of the figure itself, if it has a unit and if it has none."""
 COLUMN = 0.25
 """What the right period at the head of a column adds to that share, and the wrong one takes away."""
+_FEW, _ASKED = 3, 0.5
+"""Fewer words near a figure are read with those of the question, which have this weight."""
+_NOUN = 40
+"""Characters after a number in which stands what it counts."""
 _AROUND = 6
 """Words on either side that are near."""
+_CLOSE, _FALL = 3, 8
+"""Words between a figure and a word that take nothing from its weight, and further ones that halve it."""
 _STEP = re.compile(
     r"(?:step|option|example|point|item|passages?|sources?|documents?|schritt|punkt|beispiel|quelle|#|\[)\s*$",
     re.IGNORECASE,
@@ -41,57 +48,72 @@ class Doubt:
     reason: str
 
 
-def doubtful_figures(sentence: str, passages: Sequence[Passage], named: int, before: str) -> list[Doubt]:
-    """Return the figures of a sentence that stand nowhere, or in whose place the passages have another.
+def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[Passage], before: str) -> list[Doubt]:
+    """Return the figures of a sentence that the cited passages lack, or in whose place they have another.
 
     Args:
         sentence: what was written.
-        passages: the evidence; the first ``named`` are those that the writer cites.
-        named: how many of the passages are cited.
+        cited: the passages on which it rests.
+        others: the rest of the evidence, for the reason.
         before: the question and the answer up to here.
     """
-    own = figures(sentence)
-    said = figures(before)
-    cited = passages[:named] or passages
+    own, said = figures(sentence), figures(before)
     out: list[Doubt] = []
     for one in own:
         if _STEP.search(sentence[: one.span.start]) or any(same(one, other) or same(other, one) for other in said):
             continue
-        rival = _rival(one, sentence, cited)
-        if _stands(one, passages):
-            if rival is not None:
-                out.append(Doubt(span=one.span, reason=f"the passage says {rival.shown}, not {one.shown}"))
+        stands, rival = _stands(one, cited), _rival(one, sentence, cited, before)
+        if stands and (rival is None or _kind(one) == "year" or one.measure in ("month name", "time")):
             continue
-        if one.counted and rival is None:
-            continue
-        if derived(one, sentence, [*_operands(sentence, before, cited), *(other for other in own if other is not one)]):
-            continue
-        reason = f"the passage says {rival.shown}, not {one.shown}" if rival else f"no source says {one.shown}"
-        out.append(Doubt(span=one.span, reason=reason))
+        if one.measure == "time" and _is_distance(one, sentence):
+            continue  # "two weeks before": calculated from dates
+        if rival is not None:
+            reason = f"the passage says {rival.shown}, not {one.shown}"
+        elif one.counted or one.rough:
+            continue  # counted or estimated by the writer
+        else:
+            elsewhere = _stands(one, others)
+            reason = f"the cited passage does not say {one.shown}" if elsewhere else f"no source says {one.shown}"
+        operands = [*_operands(sentence, before, cited), *(other for other in own if other is not one)]
+        if stands or not derived(one, sentence, operands):
+            out.append(Doubt(span=one.span, reason=reason))
     return out
 
 
 def doubtful_names(sentence: str, passages: Sequence[Passage], before: str) -> list[Doubt]:
-    """Return the names of a sentence that no passage mentions."""
-    if not passages:
-        return []
+    """Return the names of a sentence that no passage mentions, and neither the question nor the answer before."""
     lead = _LEAD.match(sentence)
     begins = lead.end() if lead else 0
-    capitals_only = language_of(sentence) in _CASED_NOUNS
-    asked = words(sentence)
-    given = words(before)
-    text = "\n".join(f"{one.heading}\n{one.text}\n{one.described}" for one in passages).lower()
+    capitals_only = language_of(f"{before} {sentence}") in _CASED_NOUNS
+    asked, given = words(sentence), words(before)
     out: list[Doubt] = []
+    for name in _names(sentence, asked):
+        counted = [word for word in name if word.lower not in lexicon().general and len(word.lower) > 2]
+        if not counted or name[0].span.start < begins or (capitals_only and not all(word.capitals for word in counted)):
+            continue
+        if not any(_is_known(word, name, asked, given, passages) for word in counted):
+            span = Span(start=name[0].span.start, end=name[-1].span.end)
+            out.append(Doubt(span=span, reason=f"no source mentions {span.of(sentence)}"))
+    return out
+
+
+def _names(sentence: str, asked: Sequence[Word]) -> list[list[Word]]:
+    """Return the names of a sentence, each as the words that stand together, without codes such as COVID-19."""
+    out: list[list[Word]] = []
+    last: Word | None = None
     for word in asked:
-        if not word.named or word.value or word.stop or word.span.start < begins or word.lower in lexicon().general:
-            continue
-        if capitals_only and not word.capitals:
-            continue
-        if any(map(str.isdigit, sentence[word.span.end : word.span.end + 2].strip("-"))):
-            continue  # part of a code such as COVID-19, which is read as a figure
-        if not (_mentioned(word, text, given, passages) or _spelled_out(word, asked, passages)):
-            shown = word.span.of(sentence)
-            out.append(Doubt(span=word.span, reason=f"no source mentions {shown}"))
+        after = sentence[word.span.end : word.span.end + 2].strip("-")
+        if word.named and not word.value and not word.stop and not after[:1].isdigit():
+            if (
+                last is not None
+                and out
+                and out[-1][-1] is last
+                and sentence[last.span.end : word.span.start] in (" ", "-")
+            ):
+                out[-1].append(word)
+            else:
+                out.append([word])
+            last = word
     return out
 
 
@@ -116,33 +138,42 @@ def _operands(sentence: str, before: str, passages: Sequence[Passage]) -> list[F
     return out
 
 
-def _rival(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | None:
+def _rival(one: Figure, sentence: str, passages: Sequence[Passage], before: str) -> Figure | None:
     """Return the figure of the passages in whose place this one stands; None if that is not sure.
 
     The words near it stand near the other one, whose unit or kind is the same, and not near itself.
     """
     near = _near_words(sentence, one)
+    if len(near) < _FEW:  # "Two hours." answers the question in its words
+        near += [(word, _ASKED) for word in words(before.partition("\n")[0]) if not word.stop and not word.value]
     if not near or one.unit == "code":
         return None
     best, own, found = 0.0, 0.0, None
     others = [other for other in figures(sentence) if other is not one]
     for passage in passages:
         forms = [passage.vocabulary.forms(word) for word, _ in near]
-        around: dict[tuple[int, str], set[str]] = {}
         for placed in passage.figures:
-            in_cell = bool(placed.head) and not placed.figure.unit
+            in_cell = bool(placed.head) and not placed.figure.unit and _kind(one) != "year"
             alike_kind = in_cell or (placed.figure.measure == one.measure and _kind(placed.figure) == _kind(one))
             equal = same(one, placed.figure)
             if not (alike_kind or equal) or passage.asks(placed.part):
                 continue
-            share = _share(near, forms, passage, placed, around, others)
+            if not equal and _kind(one) == "number" and not in_cell and not _same_noun(one, sentence, placed, passage):
+                continue
+            share = _share(near, forms, passage, placed, others)
             if equal:
                 own = max(own, share)
             elif share > best:
                 best, found = share, placed.figure
-    if found is not None and best >= NEAR and best - own >= AHEAD and not _within(one, sentence, found):
+    ahead = AHEAD_BARE if not one.unit else AHEAD
+    if found is not None and best >= NEAR and best - own >= ahead and not _within(one, sentence, found):
         return found
     return None
+
+
+def _is_distance(one: Figure, sentence: str) -> bool:
+    """Return whether a duration says how far two times are apart."""
+    return lexicon().calculated["apart"].search(plain(sentence[one.span.end : one.span.end + 20])) is not None
 
 
 def _kind(one: Figure) -> str:
@@ -150,6 +181,16 @@ def _kind(one: Figure) -> str:
     if one.unit or not one.values:
         return one.unit and "unit"
     return "year" if one.values[0] == int(one.values[0]) and 1500 <= one.values[0] <= 2100 else "number"
+
+
+def _same_noun(one: Figure, sentence: str, placed: Placed, passage: Passage) -> bool:
+    """Return whether two bare numbers count the same: one of the next two words is the same."""
+    mine = [word for word in words(sentence[one.span.end : one.span.end + _NOUN]) if not word.stop][:2]
+    text = passage.shown(placed.part)
+    theirs = [word for word in words(text[placed.figure.span.end : placed.figure.span.end + _NOUN]) if not word.stop][
+        :2
+    ]
+    return any(alike(word.lower, other.lower) for word in mine for other in theirs)
 
 
 def _within(one: Figure, sentence: str, rival: Figure) -> bool:
@@ -171,16 +212,26 @@ def _share(
     forms: Sequence[set[str]],
     passage: Passage,
     placed: Placed,
-    around: dict[tuple[int, str], set[str]],
     own: Sequence[Figure],
 ) -> float:
-    """Return how many of the words stand in the sentence of a figure, or at the head of its column."""
-    key = (placed.part, placed.head)
-    if key not in around:
-        around[key] = {word.lower for word in passage.words[placed.part]} | {word.lower for word in words(placed.head)}
-    there = around[key]
-    held = sum(weight for (_, weight), some in zip(near, forms, strict=True) if not some.isdisjoint(there))
-    return held / sum(weight for _, weight in near) + _headed(placed, own)
+    """Return the share of the words that stand near a figure of a passage, or at the head of its column."""
+    some, place = passage.words[placed.part], placed.figure.span
+    head = {word.lower for word in words(placed.head)}
+    before = sum(word.span.end <= place.start for word in some)
+    held: list[float] = []
+    for (_, weight), these in zip(near, forms, strict=True):
+        if not these.isdisjoint(head):
+            held.append(weight)
+            continue
+        apart = [
+            (before - n - 1) if n < before else max(0, n - before) for n, word in enumerate(some) if word.lower in these
+        ]
+        if apart:
+            far = 0 if placed.figure.in_cell else max(0, min(apart) - _CLOSE)
+            held.append(weight / (1 + far / _FALL))
+    if len(held) < min(2, len(near)):
+        return 0.0
+    return sum(held) / sum(weight for _, weight in near) + _headed(placed, own)
 
 
 def _headed(placed: Placed, own: Sequence[Figure]) -> float:
@@ -191,38 +242,26 @@ def _headed(placed: Placed, own: Sequence[Figure]) -> float:
     return COLUMN if any(same(one, other) for one in periods for other in own) else -COLUMN
 
 
-def _mentioned(word: Word, text: str, given: Sequence[Word], passages: Sequence[Passage]) -> bool:
-    stem = word.lower if len(word.lower) <= 4 else word.lower.rstrip("s")
-    if stem in text or stem in plain(text):
+def _is_known(
+    word: Word, name: Sequence[Word], asked: Sequence[Word], given: Sequence[Word], passages: Sequence[Passage]
+) -> bool:
+    """Return whether passages, or the words before, mention a word of a name in any form."""
+    stem = word.lower.removesuffix("s") if len(word.lower) > 3 else word.lower
+    if any(stem in passage.lower or passage.vocabulary.forms(word) for passage in passages):
         return True
     if any(alike(word.lower, other.lower, name=True) for other in given):
         return True
-    return any(passage.vocabulary.forms(word) for passage in passages)
+    return _spelled_out(word, name, asked, passages)
 
 
-def _spelled_out(word: Word, asked: Sequence[Word], passages: Sequence[Passage]) -> bool:
-    """Return whether it is an abbreviation of words of the evidence or of the sentence, or part of what one stands for."""
-    letters = word.lower.replace(".", "")
+def _spelled_out(word: Word, name: Sequence[Word], asked: Sequence[Word], passages: Sequence[Passage]) -> bool:
+    """Return whether a word abbreviates others, or is part of a name that is abbreviated."""
     everything = [asked, *(passage.named for passage in passages)]
-    if word.capitals and any(initials(word, some) or letters in _firsts(some) for some in everything):
+    if word.capitals and any(initials(word, some) or word.lower in _firsts(some) for some in everything):
         return True
-    place = next(i for i, one in enumerate(asked) if one is word)
-    run = _run(asked, place)
-    short = "".join(one.lower[0] for one in run)
-    return len(run) > 1 and any(one.capitals and one.lower.startswith(short) for some in everything for one in some)
+    short = "".join(one.lower[0] for one in name)
+    return len(name) > 1 and any(one.capitals and one.lower.startswith(short) for some in everything for one in some)
 
 
 def _firsts(some: Sequence[Word]) -> str:
     return "".join(one.lower[:1] for one in some if not one.stop)
-
-
-def _run(asked: Sequence[Word], place: int) -> list[Word]:
-    """Return the names that stand together with one."""
-    start = end = place
-    while start and (asked[start - 1].named or (asked[start - 1].stop and start > 1 and asked[start - 2].named)):
-        start -= 1
-    while end + 1 < len(asked) and (
-        asked[end + 1].named or (asked[end + 1].stop and end + 2 < len(asked) and asked[end + 2].named)
-    ):
-        end += 1
-    return [one for one in asked[start : end + 1] if not one.stop]

@@ -5,15 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Hit
 from ragstone.respond.facts import Vocabulary, Word, words
-from ragstone.respond.proof.figures import Figure, figures, scales
+from ragstone.respond.proof.figures import Figure, figures, scale
+from ragstone.respond.words import plain
 
 _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
+_TABLE_SCALE = re.compile(
+    r"\bin\s+(?:[$€£]|us\s?dollars?\s+|eur(?:os?)?\s+)?(?P<word>thousands?|tausend|tsd|millions?|millionen|mio|billions?|milliarden|mrd)\b"
+    r"|\b(?P<thousand>T(?:EUR|€))|(?:[A-Z]{3}|[$€£₹])\s?(?P<letter>mn?|bn|k|thousands?|millions?|billions?)\b"
+    r"|[(,]\s*(?:in\s+)?(?:US)?[$€£]?\s*(?P<short>thousands?|millions?|billions?|000s?|mio|mrd|mn|bn|[mk])\.?"
+    r"\s*(?:[$€£]|euros?|dollars?|eur|usd)?\s*[),]",
+    re.IGNORECASE,
+)
 MAX_CACHED = 128
 """Passages that are kept."""
 
@@ -27,6 +35,13 @@ class Placed:
     head: str = ""
 
 
+@lru_cache(maxsize=256)
+def scales(text: str) -> tuple[float, ...]:
+    """Return by what the bare figures of a passage may have to be multiplied: 1, and what its tables say."""
+    named = {str(one[one.lastgroup or 0]).lower().rstrip("s") for one in _TABLE_SCALE.finditer(text)}
+    return (1.0, *{scale(name, money=True) or 1e3 for name in named})
+
+
 class Passage:
     """A passage with its heading; ``spans`` are its sentences, those that ask left out of the evidence."""
 
@@ -38,6 +53,7 @@ class Passage:
             str(value) for value in (*chunk.metadata.values(), *chunk.facts.values()) if isinstance(value, str | int)
         ]
         self.described = " ".join(told)[:1000]
+        self.lower = plain(f"{self.heading}\n{self.text}\n{self.described}")
         self.spans = [span for span in sentences(self.text) if span.end > span.start]
 
     def shown(self, part: int) -> str:

@@ -6,7 +6,6 @@ such as "unless" or "only" on either side makes it unsure, and then it finds not
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ragstone.core.records import Span
@@ -18,47 +17,6 @@ NEAR = 4
 """Distance in words within which a negation belongs to a word."""
 SHARED = 0.6
 """Share of the sentence's content words that must stand in the part of the evidence."""
-_UNSURE = frozenset(
-    [
-        "only",
-        "unless",
-        "except",
-        "until",
-        "instead",
-        "rather",
-        "without",
-        "whether",
-        "otherwise",
-        "though",
-        "although",
-        "however",
-        "but",
-        "nor",
-        "neither",
-        "just",
-        "necessarily",
-        "always",
-        "merely",
-        "simply",
-        "longer",
-        "later",
-        "sooner",
-        "less",
-        "more",
-        "than",
-        "least",
-        "most",
-        "even",
-        "hardly",
-        "rarely",
-        "yet",
-        "nur",
-        "ausser",
-        "sondern",
-    ]
-)
-"""Words after which a negation does not deny the predicate, or not all of it."""
-_CLAUSE = re.compile(r"[,;:()–—]|\b(?:and|but|or|because|while|although|und|aber|oder|weil)\b")
 
 
 def turned(sentence: str, part: str) -> list[Doubt]:
@@ -67,10 +25,10 @@ def turned(sentence: str, part: str) -> list[Doubt]:
     content = [word for word in asked if not word.stop and not word.negation]
     if not content or sum(lexical(word, there) for word in content) < SHARED * len(content):
         return []
-    return [*_denied(sentence, asked, there), *_opposed(sentence, asked, part, there)]
+    return [*_denied(asked, there), *_opposed(sentence, asked, part, there)]
 
 
-def _denied(sentence: str, asked: Sequence[Word], there: Sequence[Word]) -> list[Doubt]:
+def _denied(asked: Sequence[Word], there: Sequence[Word]) -> list[Doubt]:
     if _is_unsure(asked) or _is_unsure(there):
         return []
     mine, theirs = _negations(asked), _negations(there)
@@ -113,12 +71,18 @@ def _opposed(sentence: str, asked: Sequence[Word], part: str, there: Sequence[Wo
 
 
 def _negations(some: Sequence[Word]) -> list[int]:
-    return [place for place, word in enumerate(some) if word.negation]
+    """Return where the negations are; a "no" that answers the question, and "without", deny no predicate."""
+    answers = lexicon().disagrees
+    return [
+        place
+        for place, word in enumerate(some)
+        if word.negation and word.lower != "without" and (place or word.lower not in answers)
+    ]
 
 
 def _is_unsure(some: Sequence[Word]) -> bool:
     return any(
-        word.lower in _UNSURE
+        word.lower in lexicon().unsure
         for place in _negations(some)
         for word in some[max(0, place - 2) : place + NEAR]
         if not word.negation
@@ -126,9 +90,9 @@ def _is_unsure(some: Sequence[Word]) -> bool:
 
 
 def _target(some: Sequence[Word], place: int) -> int | None:
-    """Return the word that a negation applies to: the next content word."""
-    after = range(place + 1, min(place + 1 + NEAR, len(some)))
-    return next((at for at in after if not some[at].stop and not some[at].negation), None)
+    """Return the word that a negation applies to: the next one, but for an article or "be"."""
+    after = range(place + 1, min(place + 3, len(some)))
+    return next((at for at in after if not some[at].stop and not some[at].negation and not some[at].value), None)
 
 
 def _denial(word: Word) -> bool:

@@ -54,7 +54,7 @@ class Checker(Protocol):
             sentence: without citation markers.
             hits: the evidence; the first ``named`` are the passages that the writer cites for the sentence.
             request: who asks.
-            before: the preceding text of the same answer, in which "it" can be resolved.
+            before: the question, then the preceding sentences of the answer, one a line; what they say is no new claim.
             named: how many hits the writer cites.
         """
         ...

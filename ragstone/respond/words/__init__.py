@@ -34,9 +34,12 @@ class Lexicon:
     to values; ``quarters`` are the beginnings of the word for three months and ``centuries`` words for a hundred years.
     ``parts`` are words whose number is a name, such as "section"; ``endings`` are those of names, and ``general`` words
     look like names but name nothing in particular. ``agrees`` and ``disagrees`` are answers on their own.
-    ``documents``, ``says`` and ``frame`` match words for documents, for what documents do, and words that only
-    introduce or arrange an answer. ``absent`` matches, by kind, the words with which a writer says that the documents
-    do not tell something. ``courtesies`` are words that are only polite, and ``contrasts`` those such as "but".
+    ``about``, ``bounds`` and ``lasts`` are words before a number and before "a year"; ``scales`` maps words such as
+    "million" to values. ``unsure`` words leave open what a negation denies. ``calculated`` matches, by the
+    operation, what says that a figure was calculated. ``documents``, ``says`` and ``frame`` match words for
+    documents, for what documents do, and words that only introduce or arrange an answer. ``absent`` matches, by kind,
+    the words with which a writer says that the documents do not tell something. ``courtesies`` are words that are only
+    polite, and ``contrasts`` those such as "but".
     """
 
     negations: frozenset[str]
@@ -61,6 +64,12 @@ class Lexicon:
     general: frozenset[str]
     agrees: frozenset[str]
     disagrees: frozenset[str]
+    about: frozenset[str]
+    bounds: frozenset[str]
+    lasts: frozenset[str]
+    scales: Mapping[str, float]
+    unsure: frozenset[str]
+    calculated: Mapping[str, re.Pattern[str]]
     documents: re.Pattern[str]
     says: re.Pattern[str]
     frame: re.Pattern[str]
@@ -205,6 +214,15 @@ def lexicon() -> Lexicon:
         general=_all(table["general"] for table in tables),
         agrees=_all(table["agrees"] for table in tables),
         disagrees=_all(table["disagrees"] for table in tables),
+        about=_all(table.get("about", ()) for table in tables),
+        bounds=_all(table.get("bounds", ()) for table in tables),
+        lasts=_all(table.get("lasts", ()) for table in tables),
+        scales={plain(word): float(by) for table in tables for word, by in table.get("scales", {}).items()},
+        unsure=_all(table.get("unsure", ()) for table in tables),
+        calculated={
+            name: _any(table["calculated"][name] for table in tables if "calculated" in table)
+            for name in ("any", "sum", "mean", "product", "ratio", "more", "apart")
+        },
         documents=_any(table["documents"] for table in tables),
         says=_any(table["says"] for table in tables),
         frame=_any(table["frame"] for table in tables),

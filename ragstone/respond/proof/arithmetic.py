@@ -1,0 +1,65 @@
+"""Tell whether a figure of a sentence was calculated from figures of the passages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+
+from ragstone.respond.proof.figures import Figure, factor, near
+from ragstone.respond.proof.units import NAMED
+from ragstone.respond.words import lexicon, plain
+
+_OPERANDS = 40
+_SIGN = re.compile(r"[=+×]")
+_COMPARED = re.compile(r"\d\s?%?\s(?:\w+\s){0,2}\w+")
+
+
+def derived(own: Figure, sentence: str, operands: Sequence[Figure]) -> bool:
+    """Return whether a figure follows from others by one step, and the sentence reads as if it did.
+
+    The step is a sum, a difference, a mean, a product, a ratio or a change in percent.
+    """
+    cues = _cues(plain(sentence))
+    if own.unit in NAMED or not cues:
+        return False
+    some = list({(one.values, one.unit): one for one in operands if one.values and one.unit not in NAMED}.values())
+    some = some[:_OPERANDS]
+    step = own.step * factor(own)
+    terms = [(value, one) for one in some if one.measure in (own.measure, "") for value in one.base()]
+    results: list[float] = []
+    for (a, _), (b, _) in combinations(terms, 2):
+        results += [a + b, abs(a - b)] if "sum" in cues else []
+        results += [(a + b) / 2] if "mean" in cues else []
+    if "sum" in cues:
+        alike = [value for value, _ in terms]
+        results += [sum(alike[at : at + size]) for size in (3, 4, 5) for at in range(len(alike) - size + 1)]
+    if any(near(goal, one, step) for goal in own.base() for one in results):
+        return True
+    plain_results: list[float] = []
+    for one, other in combinations(some, 2):
+        for a, b in ((x, y) for x in one.values for y in other.values if x and y):
+            if (
+                "product" in cues
+                and (one.unit != other.unit or not own.unit)
+                and own.measure in (one.measure, other.measure)
+            ):
+                plain_results.append(a * b)
+            if (
+                "ratio" in cues
+                and own.measure in ("", "%")
+                and (one.measure == other.measure or "" in (one.measure, other.measure))
+            ):
+                by = 100.0 if own.unit == "%" else 1.0
+                plain_results += [by * a / b, by * b / a, by * abs(a - b) / abs(b), by * abs(a - b) / abs(a)]
+    return any(near(goal, one, own.step) for goal in own.values for one in plain_results)
+
+
+def _cues(sentence: str) -> set[str]:
+    """Return the operations that a sentence reads like."""
+    lists = lexicon().calculated
+    compared = any(lists["more"].search(found.group()) for found in _COMPARED.finditer(sentence))
+    if _SIGN.search(sentence) or lists["any"].search(sentence):
+        return {"sum", "product", "ratio"} | ({"mean"} if lists["mean"].search(sentence) else set())
+    found = {name for name in ("sum", "mean", "product", "ratio") if lists[name].search(sentence)}
+    return found | ({"sum", "ratio"} if compared else set())

@@ -1,0 +1,19 @@
+"""The hard facts of a text: numbers, dates and names."""
+
+from ragstone.respond.facts import words
+
+
+def values(text: str) -> list[str]:
+    return [word.value for word in words(text) if word.value]
+
+
+def test_normalises_numbers_and_dates() -> None:
+    assert values("1,000 km") == values("1.000 km") == values("1\u00a0000 km") == ["1000"]
+    assert values("2.50") == values("2,5") == ["2.5"]
+    assert values("12 March 2020") == values("2020-03-12") == values("12.03.2020") == ["12", "month 3", "2020"]
+    assert values("zwölf Tage") == values("twelve days") == ["12"]
+
+
+def test_distinguishes_names_from_sentence_starts() -> None:
+    named = [word.lower for word in words("Yesterday the Thames rose. In Chelsea, NATO met.") if word.named]
+    assert named == ["thames", "chelsea", "nato"]

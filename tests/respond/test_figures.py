@@ -1,0 +1,73 @@
+"""Figures read from text and compared by value and unit."""
+
+import pytest
+
+from ragstone.respond.proof.figures import figures, same
+from ragstone.respond.proof.passages import scales
+
+
+def said(own: str, other: str) -> bool:
+    """Return whether each figure of one text is among those of the other."""
+    return all(any(same(one, two) for two in figures(other)) for one in figures(own)) and bool(figures(own))
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("1,000 km", "1.000 km"),
+        ("1 000 km", "1,000 km"),
+        ("about 40%", "38.7 percent"),
+        ("39.7 billion dollars", "$39,669 million"),
+        ("roughly $40 billion", "$39,669 million"),
+        ("€5 million", "5 Mio. Euro"),
+        ("twelve days", "12 days"),
+        ("twenty-one days", "21 days"),
+        ("two hundred and fifty people", "250 people"),
+        ("within a year", "12 months"),
+        ("half a year", "six months"),
+        ("48 hours", "two days"),
+        ("5 km", "5,000 m"),
+        ("5 unused days", "5 days"),
+        ("25%", "0.25"),
+        ("a dozen eggs", "12 eggs"),
+        ("12 March 2020", "2020-03-12"),
+        ("31.03.", "31 March"),
+        ("the 19th century", "in 1843"),
+        ("the 1990s", "in 1994"),
+        ("Q3", "third quarter"),
+        ("FY2023", "2023"),
+        ("9 am", "09:00"),
+        ("2:30 p.m.", "14:30"),
+        ("5 °C", "5 to 40 °C"),
+        ("COVID-19", "Covid 19 and COVID-19"),
+    ],
+)
+def test_the_same_figure_in_other_words(own: str, other: str) -> None:
+    assert said(own, other)
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ("21 days", "12 days"),
+        ("12 days", "12 months"),
+        ("3 weeks", "three segments"),
+        ("$410m", "410 million euros"),
+        ("39.7 million euros", "39.7 billion euros"),
+        ("about 41.2 billion", "39.7 billion"),
+        ("60 °C", "60 °F"),
+        ("12 June", "12 May"),
+        ("Q2", "third quarter"),
+        ("5 pm", "5 am"),
+        ("python3.11", "python3.12"),
+    ],
+)
+def test_another_figure(own: str, other: str) -> None:
+    assert not said(own, other)
+
+
+def test_reads_the_scale_of_a_table() -> None:
+    assert scales("Balance sheet (in millions, except per share)") == (1.0, 1e6)
+    assert scales("Umsatz in Mio. Euro") == (1.0, 1e6)
+    assert scales("TEUR") == (1.0, 1e3)
+    assert scales("The price is 5 euros.") == (1.0,)

@@ -1,0 +1,120 @@
+"""Sentences of written answers, checked by their figures, names and polarity, and by the packaged model."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.core.readings import Judgement
+from ragstone.core.records import Span
+from ragstone.respond.proof.checker import unsupported_words
+from tests.respond.proofs import FALSE, LEAVE, PUMP, REPORT, TRUE, proof
+
+LAKE = (
+    "The lake may have formed when a glacier melted. Some of its fish are found nowhere else. The town council closed "
+    "the beach in 2019 because of algae. Swimmers must stay within 50 metres of the shore. The old boathouse was sold "
+    "to a hotel, which turned it into a restaurant."
+)
+
+
+@pytest.mark.parametrize(("named", "sentence"), TRUE)
+def test_marks_no_true_sentence(named: str, sentence: str) -> None:
+    found = proof(sentence, first=named)
+    assert found.state != "contradicted", found.reason
+    assert [quote.hit.chunk.text for quote in found.quotes] == [named] * len(found.quotes)
+
+
+@pytest.mark.parametrize(("named", "sentence", "wrong"), FALSE)
+def test_marks_false_words_with_a_reason(named: str, sentence: str, wrong: str) -> None:
+    found = proof(sentence, first=named)
+    assert found.state == "contradicted"
+    assert any(wrong in part or part in wrong for part in found.unsupported)
+    assert found.reason.startswith(("no source ", "the passage ", "the cited passage "))
+
+
+def test_names_the_right_figure() -> None:
+    assert proof("It pumps 21 litres a minute at 3 bar.", first=PUMP).reason == (
+        "the passage says 12 litres, not 21 litres"
+    )
+
+
+def test_reads_the_column_of_a_period() -> None:
+    assert proof("Revenue in 2022 was 39,669 million euros.", first=REPORT).state == "contradicted"
+    assert proof("Revenue in 2022 was 36,120 million euros.", first=REPORT).state == "supported"
+
+
+def test_the_question_claims_nothing() -> None:
+    sentence = "A refund within 14 days of a Paris trip is not mentioned."
+    assert proof(sentence, first=LEAVE).state == "contradicted"
+    assert proof(sentence, first=LEAVE, before="Is a Paris trip refunded within 14 days?").state != "contradicted"
+
+
+def test_quotes_the_named_passage() -> None:
+    found = proof("The motor must be stopped before anyone opens the housing.", first=PUMP)
+    assert [quote.span.of(quote.hit.chunk.text) for quote in found.quotes] == [
+        "Stop the motor before you open the housing."
+    ]
+
+
+def test_quotes_another_passage_if_the_named_one_says_nothing() -> None:
+    found = proof("The filter is cleaned every 500 hours of operation.", first=LEAVE)
+    assert [quote.hit.chunk.text for quote in found.quotes] == [PUMP]
+
+
+def test_quotes_nothing_without_a_named_or_close_passage() -> None:
+    assert proof("It depends on several other circumstances.").quotes == ()
+
+
+def test_a_question_is_no_evidence() -> None:
+    text = "Can it be spread through food? No, there is no evidence of that."
+    found = proof("It can be spread through food.", first=text, texts=[text])
+    assert all("?" not in quote.span.of(quote.hit.chunk.text) for quote in found.quotes)
+
+
+def test_nothing_is_checked_without_evidence() -> None:
+    assert proof("The bridge is 710 feet long.", texts=[]).state == "unchecked"
+    assert proof(" … ", first=LEAVE).state == "unchecked"
+
+
+def test_a_german_sentence_is_compared_by_figures_and_names() -> None:
+    right = "Vollzeitkräfte erhalten 28 Tage bezahlten Urlaub im Jahr."
+    assert proof(right, first=LEAVE, trained=True).state != "contradicted"
+    wrong = proof(right.replace("28", "32"), first=LEAVE, trained=True)
+    assert wrong.unsupported == ("32 Tage",)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The lake may have formed when a glacier melted.",
+        "Some of the fish in the lake are found nowhere else.",
+        "The beach was closed by the town council in 2019 because of algae.",
+    ],
+)
+def test_the_model_supports_what_the_evidence_says(sentence: str) -> None:
+    found = proof(sentence, first=LAKE, texts=[LAKE], trained=True)
+    assert found.state == "supported"
+    assert found.unsupported == ()
+
+
+@given(
+    sentence=st.text(alphabet="ab ,.é", min_size=1, max_size=40),
+    shares=st.lists(st.floats(min_value=0, max_value=1), min_size=20, max_size=20),
+)
+def test_marked_words_are_whole_words_in_order(sentence: str, shares: list[float]) -> None:
+    spans = tuple(Span(start=i, end=i + 1) for i, letter in enumerate(sentence) if letter.isalpha())[:20]
+    judgement = Judgement(
+        supported=0.2,
+        contradicted=0.3,
+        unknown=0.5,
+        unsupported=np.array(shares[: len(spans)], dtype=np.float32),
+        spans=spans,
+    )
+    found = unsupported_words(sentence, judgement)
+    assert list(found) == sorted(found)
+    for one in found:
+        assert not sentence[: one.start][-1:].isalnum()
+        assert not sentence[one.end :][:1].isalnum()
+    assert all(one.end < other.start for one, other in pairwise(found))
