@@ -72,6 +72,13 @@ class Counted:
 
 
 async def measure(options: Options) -> Result:
+    counted, left_out = await replayed(options)
+    (options.keep / TROUBLE).write_text("\n".join(counted["fit"].trouble), encoding="utf-8")
+    return summary(counted, left_out)
+
+
+async def replayed(options: Options) -> tuple[dict[Use, Counted], list[str]]:
+    """Return what is counted over the replies, and the collections that are left out because their data are not there."""
     counted: dict[Use, Counted] = {"fit": Counted(), "test": Counted()}
     of_collections: dict[str, list[WrittenReply]] = {}
     for place, reply in enumerate(replies()):
@@ -82,8 +89,7 @@ async def measure(options: Options) -> Result:
         if name not in left_out:
             await _replay(options, name, some, counted[some[0].use])
             progress(f"{name}: {len(some)} replies")
-    (options.keep / TROUBLE).write_text("\n".join(counted["fit"].trouble), encoding="utf-8")
-    return summary(counted, left_out)
+    return counted, left_out
 
 
 async def _replay(options: Options, name: str, some: Sequence[WrittenReply], to: Counted) -> None:

@@ -91,7 +91,7 @@ class ProofChecker:
                 return Proof(state="unchecked", support=support, quotes=found)
             parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
             reason = "no source says this"
-            return Proof(state="contradicted", support=support, reason=reason, unsupported=parts, quotes=found)
+            return Proof(state="contradicted", support=support, reason=reason, unsupported=parts)
         return Proof(
             state="supported" if found and support >= SUPPORTED else "unchecked", support=support, quotes=found
         )
@@ -182,8 +182,10 @@ def unsupported_words(sentence: str, judgement: Judgement) -> tuple[Span, ...]:
 def _contradicted(doubts: Sequence[Doubt], sentence: str, support: float, found: tuple[Quote, ...]) -> Proof:
     parts = tuple(dict.fromkeys(doubt.span.of(sentence) for doubt in doubts))
     reason = "; ".join(dict.fromkeys(doubt.reason for doubt in doubts))
+    # Beside "no source mentions it", a quote would look like its proof.
+    shown = found if any(doubt.reason.startswith("the passage") for doubt in doubts) else ()
     return Proof(
-        state="contradicted", support=min(support, 1 - SUPPORTED), reason=reason, unsupported=parts, quotes=found
+        state="contradicted", support=min(support, 1 - SUPPORTED), reason=reason, unsupported=parts, quotes=shown
     )
 
 
