@@ -78,7 +78,7 @@ async def measure(options: Options) -> Result:
 
 
 async def replayed(options: Options) -> tuple[dict[Use, Counted], list[str]]:
-    """Return what is counted over the replies, and the collections that are left out because their data are not there."""
+    """Return what is counted over the replies, and the collections that are left out for lack of their data."""
     counted: dict[Use, Counted] = {"fit": Counted(), "test": Counted()}
     of_collections: dict[str, list[WrittenReply]] = {}
     for place, reply in enumerate(replies()):
@@ -206,10 +206,8 @@ def summary(counted: Mapping[Use, Counted], left_out: Sequence[str]) -> Result:
 
 
 def _shares(of: Counted) -> dict[str, float]:
-    sure, right = (
-        (np.array([one[place] for one in of.inputs]) for place in (1, 2)) if of.inputs else (np.zeros((0, 0)),) * 2
-    )
-    stated = np.array([probability(one) for one in sure])
+    stated = np.array([probability(known) for _, known, _ in of.inputs])
+    right = np.array([one for _, _, one in of.inputs], dtype=bool)
     return {
         "clean": of.clean / max(of.right, 1),
         "refused_before_read": of.refused_unread,
