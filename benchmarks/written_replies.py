@@ -229,7 +229,8 @@ def auc(stated: Floats, right: NDArray[np.bool_]) -> float:
     up, down = stated[right], stated[~right]
     if not len(up) or not len(down):
         return 0.0
-    return float(np.mean((up[:, None] > down) + 0.5 * (up[:, None] == down)))
+    gaps = up[:, None] - down[None, :]
+    return float(np.mean(np.where(gaps == 0, 0.5, gaps > 0)))
 
 
 def calibration_error(stated: Floats, right: NDArray[np.bool_]) -> float:
