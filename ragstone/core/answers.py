@@ -32,10 +32,12 @@ class Message:
 class Reply:
     """The complete reply of a model, with its token counts.
 
-    ``cut`` says that the reply reached the length limit; ``estimated`` says that the server gave no counts.
+    ``reasoning`` is what the model thought before it answered; it is no part of ``text``. ``cut`` says that the reply
+    reached the length limit; ``estimated`` says that the server gave no counts.
     """
 
     text: str
+    reasoning: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cut: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from ragstone.core.errors import SettingsError
@@ -28,6 +29,12 @@ def load(name: str, setting: str, known: str) -> Any:
     except (ImportError, AttributeError) as error:
         told = f"{setting} is '{name}', which cannot be imported: {error}; it can be {known}"
         raise SettingsError(told) from error
+
+
+def is_importable(module: str) -> bool:
+    """Return whether a name is that of a module that is installed; nothing is imported."""
+    package = module.partition(".")[0]
+    return all(part.isidentifier() for part in module.split(".")) and find_spec(package) is not None
 
 
 def require(component: object, name: str, setting: str, parts: Sequence[str]) -> None:

@@ -235,8 +235,9 @@ class Answerer(Protocol):
 class ChatModel(Protocol):
     """A language model, local or remote.
 
-    Name your own in ``respond.model.name`` as ``package.module:Class``; the class takes the `ModelSettings`.
-    `ragstone.testing.check_chat_model` checks it.
+    Name your own in ``respond.model.name`` as ``package.module:Class``; the class takes the `ModelSettings`. A coroutine
+    ``window()`` that returns the tokens of its context window is optional. `ragstone.testing.check_chat_model` checks
+    it.
     """
 
     @property
@@ -259,7 +260,8 @@ class ChatModel(Protocol):
             form: schema for a JSON reply; a hint that a server may ignore, so the caller validates the reply.
 
         Raises:
-            ModelError: the model cannot be reached, refuses, or fails while it replies.
+            ContextTooLong: the messages are longer than the model's window.
+            ModelError: the model cannot be reached, refuses, fails while it replies, or sends no words.
         """
         ...
 

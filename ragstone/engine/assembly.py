@@ -345,4 +345,4 @@ def _metered(named: ModelSettings, settings: Settings, history: HistoryParts, ca
     if model is None:
         return None
     metered = Metered(model, services, history.spending(), longest=named.max_tokens)
-    return CachedModel(metered, cache(), (named, services.openai.base_url, services.azure.endpoint))
+    return CachedModel(metered, cache(), (named, services.endpoint(model.name.partition(":")[0])))

@@ -19,7 +19,7 @@ from ragstone.core.errors import EmbeddingError
 from ragstone.core.protocols import ChatModel, Embedder, Role, TokenEmbedder
 from ragstone.core.records import Span, TokenVectors
 from ragstone.core.request import Request
-from ragstone.services.chat import has_form
+from ragstone.services.chat import has_form, window_of
 from ragstone.storage.cache import Cache
 from ragstone.storage.cache_key import key
 
@@ -179,6 +179,10 @@ class CachedModel:
     def count(self, text: str) -> int:
         """Return the number of tokens of a text."""
         return self._model.count(text)
+
+    async def window(self) -> int:
+        """Return the tokens of the model's context window, or 0 if they are not known."""
+        return await window_of(self._model)
 
     async def stream(
         self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, Field, ValidationError, create_model
 
@@ -13,14 +13,29 @@ from ragstone.core.answers import Message, Reply
 from ragstone.core.errors import ModelError
 from ragstone.core.protocols import ChatModel
 from ragstone.core.request import Request
+from ragstone.services.lenient_json import parsed
 
 Form = TypeVar("Form", bound=BaseModel)
 MAX_REPLIES = 3
 """Replies requested until one has the form."""
-_MAX_STARTS = 50
+_MAX_STARTS = 200
 """Opening braces of a reply that are tried."""
 _MAX_SHOWN = 500
 """Characters of a wrong reply that the model sees again."""
+
+
+@runtime_checkable
+class KnowsWindow(Protocol):
+    """A model that knows its context window."""
+
+    async def window(self) -> int:
+        """Return the tokens of the context window, or 0 if they are not known."""
+        ...
+
+
+async def window_of(model: ChatModel) -> int:
+    """Return the tokens of a model's context window, or 0 if the model does not know them."""
+    return await model.window() if isinstance(model, KnowsWindow) else 0
 
 
 async def complete(
@@ -39,7 +54,7 @@ async def complete(
 
 
 async def complete_as(model: ChatModel, messages: Sequence[Message], form: type[Form], request: Request) -> Form:
-    """Return a reply of the given form: the first object in a reply that has it. Ask again if there is none.
+    """Return a reply of the given form: the last object in a reply that has it. Ask again if there is none.
 
     Raises:
         ModelError: no reply had the form.
@@ -79,24 +94,27 @@ def keyed(form: type[Form], key: str) -> type[Form]:
 
 
 def _read(text: str, form: type[Form]) -> tuple[Form | None, str]:
-    """Return the first object in the text that has the form, or what is wrong with the text."""
+    """Return the last object in the text that has the form, or what is wrong with the text."""
+    found: Form | None = None
     wrong = "it contains no object"
     start = text.find("{")
     for _ in range(_MAX_STARTS):
         if start < 0:
             break
-        for end in _ends(text, start):
+        after = start + 1
+        if end := _end(text, start):
             try:
-                return form.model_validate_json(text[start:end]), ""
+                found = form.model_validate(parsed(text[start:end]))
+                after = end
             except ValidationError as error:
                 first = error.errors()[0]
                 wrong = f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
-        start = text.find("{", start + 1)
-    return None, wrong
+        start = text.find("{", after)
+    return found, wrong
 
 
-def _ends(text: str, start: int) -> list[int]:
-    """Return where the object at ``start`` ends, by balancing braces outside strings; empty if it does not."""
+def _end(text: str, start: int) -> int:
+    """Return where the object at ``start`` ends, by balancing braces outside strings; 0 if it does not."""
     depth, quoted, escaped = 0, False, False
     for place in range(start, len(text)):
         letter = text[place]
@@ -109,5 +127,5 @@ def _ends(text: str, start: int) -> list[int]:
         elif not quoted and letter in "{}":
             depth += 1 if letter == "{" else -1
             if depth == 0:
-                return [place + 1]
-    return []
+                return place + 1
+    return 0

@@ -20,13 +20,14 @@ from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 from urllib.request import Request as HttpRequest
 
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel
 
 from ragstone.core.answers import Message, Piece
 from ragstone.core.errors import MissingExtra, ModelError, SettingsError
 from ragstone.core.request import Request
 from ragstone.services.chat_openai import OpenAIChat
-from ragstone.settings.services import ModelSettings, OpenAISettings, ServiceSettings
+from ragstone.settings.model_servers import Endpoint
+from ragstone.settings.services import ModelSettings, ServiceSettings
 
 try:
     from xllamacpp.xllamacpp import CommonParams, Server
@@ -40,6 +41,8 @@ _AT_ONCE = 256
 _PATIENCE = 3600.0
 """Seconds for a reply. Slowness is not a failure; a caller can close the stream at any time."""
 _SILENT = -1
+_WINDOW = 8192
+"""Tokens of the window if the settings leave it open: a larger one takes memory before the first question."""
 
 
 class GGUFChat:
@@ -59,17 +62,25 @@ class GGUFChat:
         _refuse_other_files(path)
         self.name = name
         key = secrets.token_urlsafe(24)
-        self._server = _started(path, settings, key)
+        self._window = settings.window_tokens or _WINDOW
+        self._server = _started(path, self._window, key)
         self._address = str(self._server.listening_address)
         self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         self._web = build_opener(ProxyHandler({}))
         services = ServiceSettings(
-            openai=OpenAISettings(base_url=f"{self._address}/v1", api_key=SecretStr(key)),
             timeout_seconds=_PATIENCE,
             deadline_seconds=_PATIENCE,
             retries=0,
         )
-        self._chat = OpenAIChat(name, settings, services)
+        endpoint = Endpoint(
+            kind="gguf",
+            address=f"{self._address}/v1",
+            key=key,
+            section="respond.model",
+            variable="",
+            window=self._window,
+        )
+        self._chat = OpenAIChat(name, settings, services, endpoint)
 
     def __repr__(self) -> str:
         return f"GGUFChat({self.name})"
@@ -78,13 +89,18 @@ class GGUFChat:
         """Return the number of tokens of a text, by the model's tokenizer."""
         return len(self._post("tokenize", {"content": text})["tokens"])
 
+    async def window(self) -> int:
+        """Return the tokens of the context window."""
+        return self._window
+
     def stream(
         self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None
     ) -> AsyncGenerator[Piece]:
         """Yield the reply piece by piece, then the complete `Reply`; a grammar enforces the form.
 
         Raises:
-            ModelError: the model fails, or the conversation is longer than its window.
+            ContextTooLong: the conversation is longer than the model's window.
+            ModelError: the model fails.
         """
         return self._chat.stream(messages, request, form)
 
@@ -107,10 +123,10 @@ def _refuse_other_files(path: Path) -> None:
         raise SettingsError(f"respond.model.name is {PREFIX}{path}, which is not a GGUF file")
 
 
-def _started(path: Path, settings: ModelSettings, key: str) -> Server:
+def _started(path: Path, window: int, key: str) -> Server:
     chosen = CommonParams()
     chosen.model.path = str(path)
-    chosen.n_ctx = settings.window_tokens
+    chosen.n_ctx = window
     chosen.n_parallel = 1
     chosen.n_batch = chosen.n_ubatch = _AT_ONCE
     threads = max(1, len(os.sched_getaffinity(0)) - 1)

@@ -21,9 +21,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from ragstone.core.answers import Message, Piece, Reply
-from ragstone.core.errors import MissingExtra, ModelError, SettingsError
+from ragstone.core.errors import ContextTooLong, MissingExtra, ModelError, SettingsError
 from ragstone.core.request import Request
 from ragstone.services.model_families import resolve_name
+from ragstone.services.reply_text import Habits, cleaned
 from ragstone.settings.services import ModelSettings
 
 try:
@@ -39,6 +40,8 @@ except ModuleNotFoundError as error:
     raise MissingExtra("transformers", extra="transformers") from error
 
 PREFIX = "huggingface:"
+_WINDOW = 8192
+"""Tokens of the window if the settings leave it open: attention takes memory with its square."""
 Event = str | Reply | ModelError
 """What the generating thread sends: pieces, then the reply or an error."""
 
@@ -75,8 +78,9 @@ class TransformersChat:
         if not self._tokenizer.chat_template:
             raise SettingsError(f"respond.model.name is {name}, which is not a chat model: it has no chat template")
         self._model = _placed(self._model, self._device, settings)
-        reach = getattr(self._model.config, "max_position_embeddings", settings.window_tokens)
-        self._window = min(settings.window_tokens, int(reach or settings.window_tokens))
+        wanted = settings.window_tokens or _WINDOW
+        reach = getattr(self._model.config, "max_position_embeddings", wanted)
+        self._window, self._habits = min(wanted, int(reach or wanted)), Habits()
 
     def __repr__(self) -> str:
         return f"TransformersChat({self.name} on {self._device})"
@@ -85,15 +89,23 @@ class TransformersChat:
         """Return the number of tokens of a text, by the model's tokenizer."""
         return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    async def stream(
+    async def window(self) -> int:
+        """Return the tokens of the context window."""
+        return self._window
+
+    def stream(
         self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None
     ) -> AsyncGenerator[Piece]:
         """Yield the reply piece by piece, then the complete `Reply`; a form is not enforced, but nothing is sampled.
 
         Raises:
-            ModelError: the model fails, or the conversation is longer than its window.
+            ContextTooLong: the conversation is longer than the model's window.
+            ModelError: the model fails.
         """
         del request  # a model in this process has no deadline and costs nothing
+        return cleaned(self._pieces(messages, form), self.name, self._habits, form=form is not None)
+
+    async def _pieces(self, messages: Sequence[Message], form: type[BaseModel] | None) -> AsyncGenerator[Piece]:
         sampled = self._settings.temperature > 0 and form is None
         loop, events, stop = asyncio.get_running_loop(), asyncio.Queue[Event](), threading.Event()
 
@@ -135,9 +147,10 @@ class TransformersChat:
         length = int(encoded["input_ids"].shape[1])
         room = self._window - length
         if room < 1:
-            raise ModelError(
+            raise ContextTooLong(
                 f"{self.name}: the text has {length} tokens, but the model's window is {self._window}; lower"
-                " respond.context_tokens, or raise respond.model.window_tokens"
+                " respond.context_tokens, or raise respond.model.window_tokens",
+                self._window,
             )
         pieces = _Pieces(self._tokenizer, send)
         with torch.inference_mode():

@@ -16,6 +16,7 @@ from ragstone.core.protocols import ChatModel, Embedder, Role
 from ragstone.core.records import Span
 from ragstone.core.request import Meter, Request
 from ragstone.services import estimate
+from ragstone.services.chat import window_of
 from ragstone.services.cost import Account, Ledger, OverBudget
 from ragstone.settings.services import ServiceSettings
 
@@ -45,6 +46,10 @@ class Metered:
     def count(self, text: str) -> int:
         """Return the number of tokens of a text."""
         return self._model.count(text)
+
+    async def window(self) -> int:
+        """Return the tokens of the model's context window, or 0 if they are not known."""
+        return await window_of(self._model)
 
     async def stream(
         self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
+from pydantic import BaseModel
+
+from ragstone.core.answers import Message, Piece
 from ragstone.core.errors import ModelError, SettingsError
-from ragstone.core.import_path import load, require
+from ragstone.core.import_path import is_importable, load, require
 from ragstone.core.protocols import ChatModel
-from ragstone.settings.services import OPENAI_ADDRESS, ModelSettings, ServiceSettings
+from ragstone.core.request import Request
+from ragstone.services.chat import window_of
+from ragstone.services.reply_text import Habits, cleaned
+from ragstone.settings.model_servers import OPENAI_ADDRESS, is_ollama_name
+from ragstone.settings.services import ModelSettings, ServiceSettings
 
 EXTRACTIVE = "extractive"
-FORMS = "extractive, openai:NAME, azure:DEPLOYMENT, huggingface:NAME (or a folder), gguf:FILE"
+FORMS = "extractive, openai:NAME, azure:DEPLOYMENT, huggingface:NAME (or a folder), gguf:FILE, ollama:NAME"
 _SETTING = "respond.model.name"
+_KINDS = ("openai", "azure", "huggingface", "gguf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +48,16 @@ def choose(settings: ModelSettings, services: ServiceSettings) -> Choice:
     if not colon:
         if name.endswith(".gguf"):
             raise SettingsError(f"{named}; write it as gguf:{name}")
+        if "/" in name and services.openai.base_url == OPENAI_ADDRESS and not services.azure.endpoint:
+            return Choice(name=f"huggingface:{name}", why=f"{named}, which is a name of the Hugging Face hub")
         azure = bool(services.azure.endpoint) and not services.openai.api_key.get_secret_value()
         kind = "azure" if azure and services.openai.base_url == OPENAI_ADDRESS else "openai"
         return Choice(name=f"{kind}:{name}", why=named)
     if not rest:
         raise SettingsError(f"{named}, which names no model; use {FORMS}, or package.module:Class")
+    own = services.servers.get(kind)
+    if kind not in _KINDS and not (own and own.base_url) and is_ollama_name(name) and not is_importable(kind):
+        return Choice(name=f"ollama:{name}", why=f"{named}, which is a name of Ollama")
     return Choice(name=name, why=named)
 
 
@@ -59,12 +73,12 @@ def build_chat_model(settings: ModelSettings, services: ServiceSettings) -> Chat
     kind = name.partition(":")[0]
     if name == EXTRACTIVE:
         return None
-    match kind:
-        case "openai" | "azure":
-            services.refuse_incomplete(name)
-            from ragstone.services.chat_openai import OpenAIChat
+    if services.endpoint(kind):
+        services.refuse_incomplete(name)
+        from ragstone.services.chat_openai import OpenAIChat
 
-            return OpenAIChat(name, settings, services)
+        return OpenAIChat(name, settings, services)
+    match kind:
         case "gguf":
             from ragstone.services.chat_gguf import GGUFChat
 
@@ -77,6 +91,24 @@ def build_chat_model(settings: ModelSettings, services: ServiceSettings) -> Chat
             return _custom_model(name, settings)
 
 
+class _Custom:
+    """A model of the user's own class, whose replies are cleaned as those of others are."""
+
+    def __init__(self, model: ChatModel, settings: ModelSettings) -> None:
+        self.name, self._model, self._settings, self._habits = model.name, model, settings, Habits()
+
+    def count(self, text: str) -> int:
+        return self._model.count(text)
+
+    async def window(self) -> int:
+        return self._settings.window_tokens or await window_of(self._model)
+
+    def stream(
+        self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None
+    ) -> AsyncGenerator[Piece]:
+        return cleaned(self._model.stream(messages, request, form), self.name, self._habits, form=form is not None)
+
+
 def _custom_model(name: str, settings: ModelSettings) -> ChatModel:
     factory = load(name, _SETTING, f"{FORMS}, or package.module:Class")
     try:
@@ -84,4 +116,4 @@ def _custom_model(name: str, settings: ModelSettings) -> ChatModel:
     except Exception as error:
         raise ModelError(f"{name} could not be created: {type(error).__name__}: {error}") from error
     require(model, name, _SETTING, ("name", "count", "stream"))
-    return model
+    return _Custom(model, settings)

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any, NoReturn, cast
 from urllib.parse import urlsplit
 
 from ragstone.core.errors import MissingExtra
+from ragstone.services.reply_parts import Failure, words_of
 from ragstone.services.retries import PASSING, Setback, retry_after
+from ragstone.services.too_long import is_too_long, limit_in
+from ragstone.settings.model_servers import LOCAL_SERVERS, Endpoint
 from ragstone.settings.services import ServiceSettings
 
 try:
@@ -26,29 +29,42 @@ except ModuleNotFoundError as error:
 
 REJECTED = (400, 413, 422)
 """HTTP status codes of a request that is malformed or too large."""
-TOO_LONG = ("context_length_exceeded", "exceed_context_size_error")
-"""Error codes of OpenAI and llama.cpp."""
+OUT_OF_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "insufficient_balance", "payment_required")
+FILTERED = ("content_filter", "content_policy_violation")
 _MAX_SHOWN = 300
 """Characters of a server's error message that are shown."""
 _NO_KEY = "none"
 """Sent if no key is set: many private servers need none, but the client requires one."""
 
 
+class TooLong(Setback):
+    """The prompt is longer than the window, whose tokens are ``limit`` if the server says so."""
+
+    def __init__(self, reason: str, limit: int | None) -> None:
+        super().__init__(reason)
+        self.limit = limit
+
+
 class OpenAIServer:
     """A server: connects to it and translates its errors."""
 
-    def __init__(self, settings: ServiceSettings, *, azure: bool = False) -> None:
-        self._settings, self._azure = settings, azure
-        self._key = (settings.azure if azure else settings.openai).api_key.get_secret_value()
-        self.address = settings.azure.endpoint if azure else settings.openai.base_url
-        self.shown = self.address
-        """The address in error messages; the settings refuse addresses that contain a key."""
+    def __init__(self, settings: ServiceSettings, endpoint: Endpoint) -> None:
+        self._settings, self._endpoint, self._key = settings, endpoint, endpoint.key
+        self.address = self.shown = endpoint.address
+        """The address, also in error messages; the settings refuse addresses that contain a key."""
+        self.prefix = ""
         self.host = urlsplit(self.address).netloc
-        self._section = "services.azure" if azure else "services.openai"
-        address = f"{self._section}.{'endpoint' if azure else 'base_url'}"
-        self.remedy = f"check {address}, and that the server speaks the OpenAI protocol"
+        self._section = endpoint.section
+        setting = f"{self._section}.{'endpoint' if endpoint.kind == 'azure' else 'base_url'}"
+        self.remedy = f"check {setting}, and that the server speaks the OpenAI protocol"
         """The remedy for a reply that does not follow the protocol."""
-        self._variable = "AZURE_OPENAI_API_KEY" if azure else "OPENAI_API_KEY"
+
+    def completes_path(self) -> bool:
+        """Prefix paths with ``/v1`` if the address has no path, as most servers need it; return whether it did."""
+        if self._endpoint.kind == "azure" or urlsplit(self.address).path or self.prefix:
+            return False
+        self.prefix = "/v1"
+        return True
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[openai.AsyncOpenAI]:
@@ -56,7 +72,7 @@ class OpenAIServer:
         key, timeout = self._key or _NO_KEY, self._settings.timeout_seconds
         # Proxies from the environment are not for the local machine.
         web = openai.DefaultAsyncHttpxClient(verify=_certificates(), trust_env=not _is_loopback(self.host))
-        if self._azure:
+        if self._endpoint.kind == "azure":
             client = openai.AsyncAzureOpenAI(
                 azure_endpoint=self.address,
                 api_key=key,
@@ -73,21 +89,22 @@ class OpenAIServer:
             yield client
 
     @asynccontextmanager
-    async def within(self, seconds: float) -> AsyncGenerator[None]:
+    async def within(self, seconds: float, passed_on: Sequence[int] = REJECTED) -> AsyncGenerator[None]:
         """Limit the time of the body and translate its failures into `Setback`.
 
-        The error of a `REJECTED` request is passed on, because the caller may be able to change the request.
+        Errors with the status codes ``passed_on`` are raised as they are, because the caller may be able to change the
+        request.
         """
         try:
             async with asyncio.timeout(seconds):
                 yield
         except openai.APIStatusError as error:
-            if error.status_code in REJECTED:
+            if error.status_code in passed_on:
                 raise
             self.fail(error)
         except TimeoutError as error:
             raise self._timed_out(seconds) from error
-        except (openai.OpenAIError, ValueError, TypeError) as error:
+        except (openai.OpenAIError, httpx2.HTTPError, ValueError, TypeError) as error:
             self.fail(error)
 
     def fail(self, error: Exception) -> NoReturn:
@@ -96,11 +113,12 @@ class OpenAIServer:
         Raises:
             Setback: always. If the server repeats the key, the cause is dropped, because a traceback would show it.
         """
-        raise self._setback(error) from (None if self._key and self._key in _everything(error) else error)
+        raise self.setback(error) from (None if self._key and self._key in _everything(error) else error)
 
-    def _setback(self, error: Exception) -> Setback:
+    def setback(self, error: Exception) -> Setback:
+        """Return a failure in plain words."""
         match error:
-            case openai.APITimeoutError():
+            case openai.APITimeoutError() | httpx2.TimeoutException():
                 return self._timed_out(self._settings.timeout_seconds)
             case openai.APIStatusError():
                 return self._refused(error)
@@ -111,9 +129,11 @@ class OpenAIServer:
                 if broke:
                     return Setback(f"the connection broke{why}; try again", passing=True)
                 remedy = f"check the address ({self._section}) and the network"
+                if self._endpoint.kind in LOCAL_SERVERS:
+                    remedy = f"start it, or check {self._section}.base_url; to list what runs, run: ragstone models"
                 return Setback(f"cannot be reached{why}; {remedy}", passing=not _is_certificate(cause))
-            case openai.APIError():  # within a stream
-                return Setback(f"failed while replying: {self.clean(error.message)}", passing=True)
+            case httpx2.HTTPError():  # within a stream
+                return Setback("the connection broke; try again", passing=True)
             case _:
                 return Setback(f"the reply is not in the OpenAI protocol; check {self._section}", passing=True)
 
@@ -134,23 +154,41 @@ class OpenAIServer:
         status = error.status_code
         said, code = said_by(error)
         reason = f"{self.clean(said)} (HTTP {status})" if said else f"HTTP {status}"
+        if setback := self._known(said, code, reason):
+            return setback
         if status in (401, 403):
-            return Setback(f"refuses the key: {reason}; check {self._section}.api_key ({self._variable})")
-        if status == 404:
-            return Setback(f"does not know this: {reason}; check the model's name and the address ({self._section})")
-        if code == "insufficient_quota":
+            variable = f" ({self._endpoint.variable})" if self._endpoint.variable else ""
+            return Setback(f"refuses the key: {reason}; check {self._section}.api_key{variable}")
+        if status == 402:
             return Setback(f"the account is out of quota: {reason}; check its plan and billing")
-        if code in TOO_LONG:
-            remedy = "lower respond.context_tokens, or raise respond.model.window_tokens of a local model"
-            return Setback(f"the text is longer than the model's window: {reason}; {remedy}")
-        if code in ("content_filter", "content_policy_violation"):
-            return Setback(f"its content filter refuses: {reason}; rephrase the question, or choose another model")
+        if status == 404:
+            pull = "; to fetch a model, run: ollama pull NAME" if self._endpoint.kind == "ollama" else ""
+            return Setback(
+                f"does not know this: {reason}; check the model's name and the address ({self._section}){pull}"
+            )
         wait = retry_after(error.response.headers.get("retry-after", ""))
         if status == 429:
             return Setback(f"too many requests: {reason}; try again later", passing=True, wait=wait)
         if status in PASSING or status >= 500:
             return Setback(f"the server failed: {reason}; try again later", passing=True, wait=wait)
         return Setback(f"refuses: {reason}; check the settings of the model and {self._section}")
+
+    def reported(self, failure: Failure) -> Setback:
+        """Return a failure that the server reports within a reply."""
+        reason = self.clean(failure.said)
+        failed = Setback(f"failed while replying: {reason}", passing=failure.passing)
+        return self._known(failure.said, failure.code, reason) or failed
+
+    def _known(self, said: str, code: str, reason: str) -> Setback | None:
+        """Return a failure that servers report under different status codes; None if it is none of these."""
+        if code in OUT_OF_QUOTA:
+            return Setback(f"the account is out of quota: {reason}; check its plan and billing")
+        if is_too_long(said, code):
+            remedy = "lower respond.context_tokens, or raise the window (respond.model.window_tokens of a gguf: model)"
+            return TooLong(f"the text is longer than the model's window: {reason}; {remedy}", limit_in(said))
+        if code in FILTERED:
+            return Setback(f"its content filter refuses: {reason}; rephrase the question, or choose another model")
+        return None
 
 
 def sendable(text: str) -> str:
@@ -161,12 +199,10 @@ def sendable(text: str) -> str:
 def said_by(error: openai.APIStatusError) -> tuple[str, str]:
     """Return the message and the code of a server's refusal; empty if it has none."""
     body: object = error.body
+    if isinstance(body, list) and body:  # as Gemini sends it
+        body = cast("list[object]", body)[0]
     if isinstance(body, Mapping):
-        fields = cast("Mapping[str, Any]", body)
-        inner = fields.get("error")
-        message = fields.get("message") or fields.get("detail") or (inner if isinstance(inner, str) else "")
-        code = fields.get("code")
-        return str(message or ""), code if isinstance(code, str) else str(fields.get("type") or "")
+        return words_of(cast("Mapping[str, Any]", body))
     text = error.response.text if error.response.is_stream_consumed or error.response.is_closed else ""
     return ("" if text.lstrip().startswith("<") else text), ""  # an HTML page explains nothing
 

@@ -25,6 +25,7 @@ from pydantic.fields import FieldInfo
 
 from ragstone.core.errors import SettingsError
 from ragstone.settings import Settings
+from ragstone.settings.model_servers import KNOWN_SERVERS
 from ragstone.settings.removed import REMOVED
 from ragstone.settings.substitutes import Substitute, substitutes
 from ragstone.settings.yaml_text import read_yaml
@@ -50,6 +51,7 @@ ALIASES = {
     "AZURE_OPENAI_ENDPOINT": "services.azure.endpoint",
     "AZURE_OPENAI_API_KEY": "services.azure.api_key",
     "AZURE_EMBEDDING_DEPLOYMENT": "index.embedder",
+    **{one.variable: f"services.servers.{name}.api_key" for name, one in KNOWN_SERVERS.items() if one.variable},
     "EXA_API_KEY": "services.exa.api_key",
     "DATABASE_URL": "services.postgres.dsn",
 }

@@ -6,7 +6,6 @@ A service is contacted only if another setting names it. A key or an address alo
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -22,11 +21,11 @@ from pydantic import (
 )
 
 from ragstone.core.errors import SettingsError
+from ragstone.settings.model_servers import KNOWN_SERVERS, OPENAI_ADDRESS, Endpoint, Missing, lacking
 
-OPENAI_ADDRESS = "https://api.openai.com/v1"
-"""The API of OpenAI itself."""
 EXA_ADDRESS = "https://api.exa.ai"
 ENGINE_SECONDS = 10.0
+_USUAL_WINDOW = 8192
 
 
 def _plain(address: str) -> str:
@@ -59,10 +58,18 @@ def _free(schema: str) -> str:
     return schema
 
 
+def _unreserved(server: str) -> str:
+    """Return the name of a server. Refuse a name that means something else before a colon."""
+    if server in ("openai", "azure", "huggingface", "gguf", "extractive"):
+        raise ValueError("this name is taken; a server of OpenAI's protocol at another address may have any other name")
+    return server
+
+
 ServiceAddress = Annotated[str, AfterValidator(_plain)]
 Key = Annotated[SecretStr, AfterValidator(_sendable)]
 Secret = SecretStr
 """Text that is never printed."""
+ServerName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$"), AfterValidator(_unreserved)]
 CatalogName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$"), AfterValidator(_free)]
 CollectionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{2,40}$")]
 
@@ -83,17 +90,30 @@ class ModelSettings(Section):
     name: str = Field(
         default="extractive",
         description="Language model that answers: `extractive` (no model; answers quote sentences), `openai:NAME`,"
-        " `azure:DEPLOYMENT`, `huggingface:NAME` (or a folder), `gguf:FILE`, or `package.module:Class`.",
+        " `azure:DEPLOYMENT`, `ollama:NAME` and the like (`SERVER:NAME`), `huggingface:NAME` (or a folder),"
+        " `gguf:FILE`, or `package.module:Class`.",
     )
     temperature: float = Field(default=0.3, ge=0, le=2, description="Sampling temperature. 0 is deterministic.")
     top_p: float = Field(default=1.0, gt=0, le=1, description="Nucleus sampling: share of probability to sample from.")
-    max_tokens: int = Field(default=768, ge=1, description="Maximum tokens of a reply.")
+    max_tokens: int = Field(default=4096, ge=1, description="Maximum tokens of a reply, including its reasoning.")
     window_tokens: int = Field(
-        default=8192, ge=256, description="Context window of the model in tokens, including the reply."
+        default=0,
+        ge=0,
+        description="Context window of the model in tokens, including the reply. 0 asks the server; if it does not"
+        " say, the window is assumed small.",
     )
     precision: Literal["auto", "full", "float16", "int8"] = Field(
         default="auto", description="Precision of a local model. `auto` is float16 on a GPU and int8 on a CPU."
     )
+
+    def room(self, window: int = 0) -> int:
+        """Return the tokens of a window that a prompt may take; the reply needs the rest.
+
+        Args:
+            window: as the model knows it; 0 if it does not. A set window counts instead.
+        """
+        whole = self.window_tokens or window or _USUAL_WINDOW
+        return whole - min(self.max_tokens, whole // 4)
 
     @field_validator("name")
     @classmethod
@@ -101,6 +121,17 @@ class ModelSettings(Section):
         if name.strip() in ("auto", ""):
             raise ValueError("a key no longer selects a model; name one, such as openai:gpt-4o-mini, or extractive")
         return name
+
+
+class ServerSettings(Section):
+    """A server of language models with the OpenAI protocol."""
+
+    api_key: Key = Field(
+        default=SecretStr(""), description="API key. It is used only if a setting names a model of this server."
+    )
+    base_url: ServiceAddress = Field(
+        default="", description="URL of the server. The default is the known address of this name."
+    )
 
 
 class OpenAISettings(Section):
@@ -252,19 +283,16 @@ class RedisSettings(Section):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
-    """What a model lacks, and the setting that provides it."""
-
-    what: str
-    remedy: str
-
-
 class ServiceSettings(Section):
     """Services, and how long and how often they are tried."""
 
     openai: OpenAISettings = OpenAISettings()
     azure: AzureSettings = AzureSettings()
+    servers: dict[ServerName, ServerSettings] = Field(
+        default={},
+        description="Servers of language models by name, each with a `base_url` and an `api_key`, such as"
+        " `{mine: {base_url: https://...}}` for models `mine:NAME`.",
+    )
     exa: ExaSettings = ExaSettings()
     searxng: SearxngSettings = SearxngSettings()
     chroma: ChromaSettings = ChromaSettings()
@@ -306,32 +334,45 @@ class ServiceSettings(Section):
             raise ValueError("the first wait must not be longer than the longest; write it as [0.5, 20]")
         return waits
 
+    def endpoint(self, kind: str) -> Endpoint | None:
+        """Return where the models of a kind are served, such as ``openai`` or ``ollama``; None if no server does."""
+        if kind == "azure":
+            address, key, variable = self.azure.endpoint, self.azure.api_key, "AZURE_OPENAI_API_KEY"
+            section, window = "services.azure", 16_384
+        elif kind == "openai":
+            address, key, variable = self.openai.base_url, self.openai.api_key, "OPENAI_API_KEY"
+            section, window = "services.openai", 16_384 if address == OPENAI_ADDRESS else 8192
+        else:
+            known, own = KNOWN_SERVERS.get(kind), self.servers.get(kind, ServerSettings())
+            if known is None and not own.base_url:
+                return None
+            address, key = own.base_url or (known.address if known else ""), own.api_key
+            section, variable = f"services.servers.{kind}", known.variable if known else ""
+            window = known.window if known else 8192
+        return Endpoint(
+            kind=kind,
+            address=address.removesuffix("/chat/completions"),
+            key=key.get_secret_value(),
+            section=section,
+            variable=variable,
+            window=window,
+        )
+
     def missing(self, name: str) -> Missing | None:
-        """Return the setting that a model needs and that is not set, or None.
+        """Return the setting that a model of a server needs and that is not set, or None.
 
         Args:
-            name: the model with its kind, ``openai:NAME`` or ``azure:DEPLOYMENT``.
+            name: the model with its kind, such as ``openai:NAME`` or ``azure:DEPLOYMENT``.
         """
-        kind = name.partition(":")[0]
-        if kind == "azure" and not self.azure.endpoint:
-            remedy = "services.azure.endpoint, or AZURE_OPENAI_ENDPOINT in the environment"
-            return Missing(what="the address of the Azure resource is not set", remedy=remedy)
-        if kind == "azure" and not self.azure.api_key.get_secret_value():
-            remedy = "services.azure.api_key, or AZURE_OPENAI_API_KEY in the environment"
-            return Missing(what="there is no key", remedy=remedy)
-        if kind == "openai" and self.openai.base_url == OPENAI_ADDRESS and not self.openai.api_key.get_secret_value():
-            remedy = (
-                "services.openai.api_key, or OPENAI_API_KEY in the environment;"
-                " or services.openai.base_url for a server of your own"
-            )
-            return Missing(what="there is no key", remedy=remedy)
-        return None
+        kind, _, model = name.partition(":")
+        place = self.endpoint(kind)
+        return lacking(place, model) if place else None
 
     def refuse_incomplete(self, name: str) -> None:
         """Refuse a model whose service is not configured.
 
         Args:
-            name: the model with its kind, ``openai:NAME`` or ``azure:DEPLOYMENT``.
+            name: the model with its kind, such as ``openai:NAME`` or ``azure:DEPLOYMENT``.
 
         Raises:
             SettingsError: a setting is missing; the message names it.

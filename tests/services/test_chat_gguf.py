@@ -16,10 +16,10 @@ import pytest
 from pydantic import BaseModel, Field, StringConstraints
 
 from ragstone.core.answers import Message
-from ragstone.core.errors import ModelError, SettingsError
+from ragstone.core.errors import ContextTooLong, ModelError, SettingsError
 from ragstone.core.protocols import ChatModel
 from ragstone.core.request import Request
-from ragstone.services.chat import complete
+from ragstone.services.chat import complete, window_of
 from ragstone.services.models import build_chat_model
 from ragstone.settings.services import ModelSettings, ServiceSettings
 
@@ -94,6 +94,22 @@ def test_closing_the_stream_stops_the_model(model, prompt: str):
 def test_refuses_conversation_longer_than_window(model):
     with pytest.raises(ModelError, match=r"longer than the model's window.*respond\.model\.window_tokens"):
         asyncio.run(complete(model, [Message(role="user", content="word " * 4000)], request=Request.by_owner()))
+
+
+def test_its_server_answers_as_any_other(model):
+    """The server of llama.cpp, by the name and address of a server."""
+    place = {"base_url": f"{model._address}/v1", "api_key": model._headers["Authorization"].removeprefix("Bearer ")}
+    services = ServiceSettings.model_validate({"servers": {"llamacpp": place}})
+    chat = build_chat_model(ModelSettings(name="llamacpp:any", temperature=0, max_tokens=200), services)
+    assert chat is not None
+    assert asyncio.run(window_of(chat)) == 2048
+    reply = asyncio.run(complete(chat, HELLO, Request.by_owner()))
+    assert reply.text == asyncio.run(complete(model, HELLO, Request.by_owner())).text
+    assert not reply.estimated
+    assert Mark.model_validate_json(asyncio.run(complete(chat, HELLO, Request.by_owner(), Mark)).text)
+    with pytest.raises(ContextTooLong) as caught:
+        asyncio.run(complete(chat, [Message(role="user", content="word " * 4000)], Request.by_owner()))
+    assert caught.value.limit == 2048
 
 
 def test_other_local_users_cannot_call_it(model):

@@ -312,7 +312,7 @@ def test_adapts_to_models_without_temperature(server: OpenAIServer):
     assert reply(model).text
     assert reply(model).text
     assert len(server.asked) == 4
-    assert server.asked[-1].body["max_completion_tokens"] == 768
+    assert server.asked[-1].body["max_completion_tokens"] == 4096
     assert {"max_tokens", "temperature"}.isdisjoint(server.asked[-1].body)
 
 

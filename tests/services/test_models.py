@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 
@@ -10,6 +11,7 @@ import pytest
 from ragstone.core.answers import Message, Piece, Reply
 from ragstone.core.errors import ModelError, SettingsError
 from ragstone.core.request import Request
+from ragstone.services.chat import complete
 from ragstone.services.models import build_chat_model, choose
 from ragstone.settings.services import ModelSettings, ServiceSettings
 
@@ -54,6 +56,20 @@ class Broken:
         ("gpt-4o", AZURE, "azure:gpt-4o", "respond.model.name"),
         ("openai:llama3.2:1b", OWN, "openai:llama3.2:1b", "respond.model.name"),
         ("gguf:/models/a.gguf", NOTHING, "gguf:/models/a.gguf", "respond.model.name"),
+        ("llama3.2:3b", NOTHING, "ollama:llama3.2:3b", "a name of Ollama"),
+        ("llama3.2:3b", OPENAI, "ollama:llama3.2:3b", "a name of Ollama"),
+        ("mistral:7b", NOTHING, "ollama:mistral:7b", "a name of Ollama"),
+        ("mistral:mistral-small-latest", NOTHING, "mistral:mistral-small-latest", "respond.model.name"),
+        ("phi3:mini", NOTHING, "ollama:phi3:mini", "a name of Ollama"),
+        (
+            "hf.co/unsloth/gemma-3-4b-it-GGUF:Q4_K_M",
+            NOTHING,
+            "ollama:hf.co/unsloth/gemma-3-4b-it-GGUF:Q4_K_M",
+            "Ollama",
+        ),
+        ("google/gemma-3-4b-it", OPENAI, "huggingface:google/gemma-3-4b-it", "Hugging Face"),
+        ("google/gemma-3-4b-it", OWN, "openai:google/gemma-3-4b-it", "respond.model.name"),
+        ("json:loads", NOTHING, "json:loads", "respond.model.name"),
     ],
 )
 def test_settings_name_the_model(name: str, services: ServiceSettings, meant: str, why: str):
@@ -91,8 +107,11 @@ def test_refuses_impossible_names(name: str, services: ServiceSettings, told: st
 
 def test_builds_a_custom_model():
     model = build_chat_model(ModelSettings(name=f"{__name__}:Parrot"), NOTHING)
-    assert isinstance(model, Parrot)
-    assert model.count("four") == 4
+    assert model is not None
+    assert (model.name, model.count("four")) == (f"{__name__}:Parrot", 4)
+    said = [Message(role="user", content="<think>Repeat it.</think>Good morning.<|im_end|>")]
+    reply = asyncio.run(complete(model, said, Request.by_owner()))
+    assert (reply.text, reply.reasoning) == ("Good morning.", "Repeat it.")
     with pytest.raises(ModelError, match="could not be created: OSError: no weights"):
         build_chat_model(ModelSettings(name=f"{__name__}:Broken"), NOTHING)
 

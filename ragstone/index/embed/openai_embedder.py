@@ -78,7 +78,9 @@ class OpenAIEmbedder:
         if own and dimensions and (dimensions > own or (self._model in FIXED and dimensions != own)):
             raise SettingsError(f"index.dimensions is {dimensions}, but {self._model} has {own}")
         self._known = dimensions or own
-        self._server = OpenAIServer(services, azure=vendor == "azure")
+        endpoint = services.endpoint(vendor)
+        assert endpoint is not None, "the caller chose a server"
+        self._server = OpenAIServer(services, endpoint)
         self._most = batch
         self._sends_dimensions = bool(dimensions) and dimensions != own
         self.fingerprint = f"{name}-{self._known or 'own'}-{self._server.host}"

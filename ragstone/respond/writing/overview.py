@@ -61,7 +61,7 @@ class OverviewWriter:
     def __init__(self, settings: RespondSettings, model: ChatModel, answerer: WritingAnswerer) -> None:
         self._settings, self._model, self._answerer = settings, model, answerer
         own = settings.model
-        window = own.window_tokens - own.max_tokens - RULES_TOKENS
+        window = own.room() - RULES_TOKENS
         self._room = max(LEAST_TOKENS, min(settings.context_tokens, window))
 
     @property

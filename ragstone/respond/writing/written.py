@@ -31,6 +31,7 @@ from ragstone.respond.writing.prompt import ComposedPrompt, Prompt, PromptBudget
 from ragstone.respond.writing.rightness import features, probability
 from ragstone.respond.writing.told import FirstLine, Told, told_by
 from ragstone.respond.writing.transcript import Sentence, Transcript
+from ragstone.services.chat import window_of
 from ragstone.settings import RespondSettings
 
 CONTRADICTED_MARK = "[?]"
@@ -160,7 +161,7 @@ class WritingAnswerer:
         Raises:
             ModelError: the model failed.
         """
-        evidence, tokens = self._tables.shown(evidence, request), self.room
+        evidence, tokens = self._tables.shown(evidence, request), await self.room()
         for left in reversed(range(MAX_PROMPTS)):
             prompt = self.prompt(evidence, before, tokens)
             try:
@@ -176,12 +177,11 @@ class WritingAnswerer:
                     raise
                 tokens = max(LEAST_TOKENS, min(tokens // 2, (error.limit or tokens) - _RESERVED))
 
-    @property
-    def room(self) -> int:
+    async def room(self) -> int:
         """Return the tokens of a prompt for evidence and conversation."""
-        own = self._settings.model
-        reply = min(own.max_tokens, own.window_tokens // 3)  # a reply seldom needs the most that it may have
-        return max(LEAST_TOKENS, min(self._settings.context_tokens, own.window_tokens - reply - _RESERVED))
+        own = self._settings
+        room = own.model.room(await window_of(self._model)) - _RESERVED
+        return max(LEAST_TOKENS, min(own.context_tokens, room))
 
     def prompt(self, evidence: Evidence, before: Sequence[Turn], tokens: int) -> ComposedPrompt:
         """Return the messages for the model, with at most so many tokens of evidence and conversation."""

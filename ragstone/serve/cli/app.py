@@ -25,6 +25,7 @@ from ragstone.serve.cli import (
     keys,
     knowledge_base,
     measure,
+    models,
     policy,
     serving,
     users,
@@ -40,7 +41,7 @@ STOPPED = {
     "rebuild": "stopped; the knowledge base is unchanged, and the same rebuild continues from here",
 }
 SECTIONS = {
-    "Ask": ("ask", "chat", "search", "show", "feedback"),
+    "Ask": ("ask", "chat", "search", "show", "feedback", "models"),
     "Documents": ("add", "sync", "crawl", "remove"),
     "Knowledge base": ("status", "settings", "rebuild", "history"),
     "Serve": ("serve", "worker", "mcp", "key", "user"),
@@ -94,6 +95,7 @@ for command in (
     ask.ask,
     ask.chat,
     ask.search,
+    models.models,
     documents.show,
     history.feedback,
     documents.add,

@@ -12,6 +12,7 @@ import typer
 
 from ragstone.core.access import Reader
 from ragstone.serve.cli import typed
+from ragstone.serve.cli.models import mention_model
 from ragstone.serve.cli.options import (
     DEFAULT_KB,
     As,
@@ -62,12 +63,14 @@ def ask(
     with opened(kb, asked) as opened_kb:
         events = opened_kb.stream(typed.text(question), where, session=session, reader=Reader.of(groups))
         answer = asyncio.run(screen.watch(events, quiet=as_json))
-        respond, rated = opened_kb.settings.respond, opened_kb.learning.is_on
+        settings, rated = opened_kb.settings, opened_kb.learning.is_on
+    respond = settings.respond
     if as_json:
         screen.write_json(json.answer(answer, explain=explain, metadata=respond.metadata))
         return
     screen.write(answers.answer(answer, shown=respond.shown, explain=explain, rated=rated))
     screen.write(answers.notices(answer), sys.stderr)
+    mention_model(kb, settings)
 
 
 @with_settings

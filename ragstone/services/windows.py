@@ -1,0 +1,183 @@
+"""Ask servers which models they have, and how many tokens their context windows hold."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http.client import HTTPException
+from typing import Any, cast
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlsplit
+from urllib.request import ProxyHandler, build_opener
+from urllib.request import Request as HttpRequest
+
+from ragstone.settings.model_servers import SMALL_WINDOW, Endpoint
+
+Fields = Mapping[str, Any]
+_SECONDS = 2.0
+"""Seconds to wait for what a server says of itself before a question is answered."""
+_WINDOWS = ("loaded_context_length", "max_model_len", "context_length", "context_window", "max_context_length")
+_MORE_WINDOWS = ("max_input_tokens", "inputTokenLimit", "n_ctx")
+_MAX_BYTES = 16_000_000
+_NO_CHAT = re.compile(r"embed|rerank|whisper|tts|bge-|clip|moderation|dall-e|diffusion", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedModel:
+    """A model that a server offers; ``window`` is 0 if the server does not say."""
+
+    name: str
+    window: int = 0
+
+
+async def learnt_window(endpoint: Endpoint, model: str) -> int | None:
+    """Return the context window of a model as its server says, 0 if it does not say, or None if it does not answer."""
+    if not _tells_windows(endpoint):
+        return 0
+    try:
+        return await asyncio.to_thread(_window, endpoint, model, _SECONDS)
+    except OSError:
+        return None
+
+
+def served_models(endpoint: Endpoint, seconds: float) -> list[ServedModel]:
+    """Return the chat models of a server.
+
+    Raises:
+        OSError: no server answers in time, or it speaks another protocol.
+    """
+    listed = _listed(endpoint, seconds)
+    return [ServedModel(name=name, window=_window_in(endpoint, name, listed, seconds)) for name in _chat_models(listed)]
+
+
+def served_names(endpoint: Endpoint, seconds: float) -> list[str]:
+    """Return the names of the chat models of a server, with one request.
+
+    Raises:
+        OSError: no server answers in time, or it speaks another protocol.
+    """
+    return _chat_models(_listed(endpoint, seconds))
+
+
+def _chat_models(listed: Mapping[str, Fields]) -> list[str]:
+    """Return the names of models that chat and that are no answers of Ragstone itself."""
+    return [
+        name for name, one in listed.items() if name and not _NO_CHAT.search(name) and one.get("owned_by") != "ragstone"
+    ]
+
+
+def _tells_windows(endpoint: Endpoint) -> bool:
+    """Return whether it is known that the server says nothing of windows, so that no question has to wait for it."""
+    return endpoint.kind not in ("azure", "anthropic", "deepseek") and "api.openai.com" not in endpoint.address
+
+
+def _window(endpoint: Endpoint, model: str, seconds: float) -> int:
+    return _window_in(endpoint, model, _listed(endpoint, seconds), seconds)
+
+
+def _listed(endpoint: Endpoint, seconds: float) -> dict[str, Fields]:
+    """Return what a server says of each of its models."""
+    address = endpoint.address if urlsplit(endpoint.address).path else f"{endpoint.address}/v1"
+    found = _json(f"{address}/models", endpoint.key, seconds)
+    entries = found.get("data") or found.get("models")
+    if not isinstance(entries, Sequence):
+        raise OSError("it does not list models")
+    models = [cast(Fields, one) for one in cast("Sequence[object]", entries) if isinstance(one, Mapping)]
+    return {str(one.get("id") or one.get("name") or ""): one for one in models}
+
+
+def _window_in(endpoint: Endpoint, model: str, listed: Mapping[str, Fields], seconds: float) -> int:
+    none: Fields = {}
+    entry = next((one for name, one in listed.items() if _bare(name) == _bare(model)), none)
+    for read in (_of_entry, _of_lmstudio, _of_ollama, _of_llamacpp):
+        try:
+            if window := read(endpoint, model, entry, seconds):
+                return window
+        except OSError:  # another kind of server
+            continue
+    return 0
+
+
+def _of_entry(endpoint: Endpoint, model: str, entry: Fields, seconds: float) -> int:  # noqa: ARG001
+    nested = [entry, *(cast(Fields, one) for one in entry.values() if isinstance(one, Mapping))]
+    return next((found for one in nested if (found := _first(one))), 0)
+
+
+def _of_lmstudio(endpoint: Endpoint, model: str, entry: Fields, seconds: float) -> int:
+    if not _is_local(endpoint, "lmstudio"):
+        return 0
+    entry = _json(f"{_root(endpoint)}/api/v0/models/{quote(model)}", endpoint.key, seconds)
+    return _first(entry) if entry.get("state") == "loaded" else min(_first(entry), SMALL_WINDOW)
+
+
+def _of_ollama(endpoint: Endpoint, model: str, entry: Fields, seconds: float) -> int:  # noqa: ARG001
+    """Return the window that Ollama uses, which is smaller than the one that the model could have."""
+    if not _is_local(endpoint, "ollama"):
+        return 0
+    running = _json(f"{_root(endpoint)}/api/ps", endpoint.key, seconds).get("models")
+    for one in cast("Sequence[Fields]", running or ()):
+        if _bare(str(one.get("name", ""))) == _bare(model) and _first(one):
+            return _first(one)
+    told = _json(f"{_root(endpoint)}/api/show", endpoint.key, seconds, {"model": model})
+    if found := re.search(r"^num_ctx\s+(\d+)", str(told.get("parameters") or ""), re.MULTILINE):
+        return int(found[1])
+    info = cast(Fields, told.get("model_info") or {})
+    return min([SMALL_WINDOW, *(int(value) for name, value in info.items() if name.endswith(".context_length"))])
+
+
+def _of_llamacpp(endpoint: Endpoint, model: str, entry: Fields, seconds: float) -> int:  # noqa: ARG001
+    if not _is_local(endpoint, "llamacpp"):
+        return 0
+    told = _json(f"{_root(endpoint)}/props", endpoint.key, seconds)
+    return _first(cast(Fields, told.get("default_generation_settings") or {}))
+
+
+def _is_local(endpoint: Endpoint, kind: str) -> bool:
+    """Return whether a server is of this kind, or is any server of OpenAI's protocol that may be of this kind."""
+    return endpoint.kind == kind or (
+        endpoint.kind not in ("gemini", "mistral", "groq", "openrouter", "vllm") and not endpoint.key
+    )
+
+
+def _bare(model: str) -> str:
+    """Return a name as Ollama's users write it."""
+    return model.removesuffix(":latest")
+
+
+def _root(endpoint: Endpoint) -> str:
+    return endpoint.address.removesuffix("/v1")
+
+
+def _first(entry: Fields) -> int:
+    for name in (*_WINDOWS, *_MORE_WINDOWS):
+        value = entry.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 256:
+            return int(value)
+    return 0
+
+
+def _json(address: str, key: str, seconds: float, body: object = None) -> Fields:
+    """Return the object that a server sends.
+
+    Raises:
+        OSError: it sends none in time.
+    """
+    headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+    request = HttpRequest(address, None if body is None else json.dumps(body).encode(), headers)
+    local = urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1")
+    try:
+        with (build_opener(ProxyHandler({})) if local else build_opener()).open(request, timeout=seconds) as answer:
+            found = json.loads(answer.read(_MAX_BYTES))
+    except HTTPError as error:
+        error.close()
+        raise OSError(f"it answers HTTP {error.code}") from error
+    except URLError as error:
+        raise OSError(f"it cannot be reached ({error.reason})") from error
+    except (HTTPException, ValueError) as error:
+        raise OSError("it does not speak the OpenAI protocol") from error
+    if not isinstance(found, Mapping):
+        raise OSError("it does not speak the OpenAI protocol")
+    return cast(Fields, found)
