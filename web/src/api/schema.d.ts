@@ -1209,9 +1209,14 @@ export interface components {
             answerability: number;
             /**
              * Support
-             * @description share of the sentences that citations support
+             * @description share of the claims that citations support
              */
             support: number;
+            /**
+             * Rightness
+             * @description probability, without a judge, that the answer is right
+             */
+            rightness: number;
             /** Model */
             model: string;
             judge_scores: components["schemas"]["JudgeScores"] | null;
@@ -2953,14 +2958,19 @@ export interface components {
             "respond.excerpt_characters"?: number | null;
             /**
              * Respond.Unsupported
-             * @description Flag or drop sentences that the evidence does not support.
+             * @description Mark or leave out written sentences that contradict the evidence.
              */
             "respond.unsupported"?: ("flag" | "drop") | null;
             /**
-             * Respond.Eager
-             * @description Call the model while the evidence is still being assessed. Answers start sooner, but an abstention also costs a prompt.
+             * Respond.Passages
+             * @description Maximum passages that the language model reads, each widened to its section, within `respond.context_tokens`. 0: only the `rank.top_k` chunks as they are.
              */
-            "respond.eager"?: boolean | null;
+            "respond.passages"?: number | null;
+            /**
+             * Respond.Ask From
+             * @description Ask the language model only if the evidence answers with at least this probability. 0 always asks it, unless nothing at all was found. A higher value saves calls, and refuses questions that the model could answer.
+             */
+            "respond.ask_from"?: number | null;
             /**
              * Respond.Risk
              * @description Share of answers that may be wrong, instead of `respond.abstain_below`. The supported values are 0.15, 0.2 and 0.3; below 0.15, every answer is an abstention. 0 turns this off.
@@ -3247,12 +3257,17 @@ export interface components {
         SentenceEvent: {
             /** Text */
             text: string;
-            /** Supported */
-            supported: boolean;
-            /** Support */
-            support: number;
             /** Citations */
             citations: components["schemas"]["Citation"][];
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "supported" | "unchecked" | "contradicted";
+            /** Support */
+            support: number;
+            /** Reason */
+            reason: string;
         };
         /**
          * Session
@@ -3487,12 +3502,17 @@ export interface components {
              * @description counted as Unicode code points
              */
             end: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "supported" | "unchecked" | "contradicted";
             /** Support */
             support: number;
-            /** Supported */
-            supported: boolean;
             /** Markers */
             markers: number[];
+            /** Reason */
+            reason: string;
         };
         /**
          * Stats
