@@ -101,7 +101,7 @@ async def _replay(options: Options, name: str, some: Sequence[WrittenReply], to:
 async def _one(reply: WrittenReply, evidence: Evidence, answerer: WritingAnswerer, to: Counted) -> None:
     """Replay a reply and its false twins."""
     request = Request.by_owner()
-    hits = answerer.prompt(evidence, (), await answerer.room()).hits
+    hits = answerer.prompt(evidence, (), answerer.room()).hits
     known = numbers(reply, [(one.chunk.document_id, one.chunk.start, one.chunk.end) for one in hits])
     needed = {number for one in reply.sentences for number in one.says if one.role == "claim"}
     if not needed <= known.keys():

@@ -161,7 +161,7 @@ def test_a_failure_stands_above_the_quotes(embedder: MiniLM, reply: Exception):
     assert "Masks are sold at the entrance" in quoted
     assert next(answer.text[one.start : one.end] for one in answer.statements if one.markers) in quoted
     assert answer.degraded
-    assert answer.notices[0].endswith("the language model failed: scripted:one: it is away")
+    assert answer.notices[0].endswith("the language model failed: it is away")
 
 
 def test_asks_again_with_less_if_the_prompt_is_too_long(embedder: MiniLM):

@@ -73,9 +73,7 @@ def told_by(first: Told | None, claims: Sequence[Claim]) -> Told:
         claims: what its sentences claim, in order.
     """
     said = [one for one in claims if one != "nothing"]
-    states, denies = any(one in ("fact", "verdict") for one in said), "absence" in said
-    if not states:
-        return "nothing" if denies or first != "all" else "all"
-    if first == "nothing" or (first is None and said[0] == "absence"):
-        return "nothing" if denies else "part"
+    denies = "absence" in said
+    if first == "nothing" or (denies and (first is None or set(said) == {"absence"}) and said[0] == "absence"):
+        return "nothing"
     return "part" if denies or first == "part" else "all"

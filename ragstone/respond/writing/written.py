@@ -96,7 +96,7 @@ class WritingAnswerer:
                 async for part in parts:
                     yield self._draft(part, evidence, await quoting) if isinstance(part, WrittenAnswer) else part
         except ModelError as error:
-            draft = instead(await quoting, f"{self._model.name}: {error}", self._settings.language or evidence.language)
+            draft = instead(await quoting, str(error), self._settings.language or evidence.language)
             for event in replayed(draft):
                 yield event
             yield draft
@@ -161,7 +161,7 @@ class WritingAnswerer:
         Raises:
             ModelError: the model failed.
         """
-        evidence, tokens = self._tables.shown(evidence, request), await self.room()
+        evidence, tokens = self._tables.shown(evidence, request), self.room(await window_of(self._model))
         for left in reversed(range(MAX_PROMPTS)):
             prompt = self.prompt(evidence, before, tokens)
             try:
@@ -177,11 +177,13 @@ class WritingAnswerer:
                     raise
                 tokens = max(LEAST_TOKENS, min(tokens // 2, (error.limit or tokens) - _RESERVED))
 
-    async def room(self) -> int:
-        """Return the tokens of a prompt for evidence and conversation."""
-        own = self._settings
-        room = own.model.room(await window_of(self._model)) - _RESERVED
-        return max(LEAST_TOKENS, min(own.context_tokens, room))
+    def room(self, window: int = 0) -> int:
+        """Return the tokens of a prompt for evidence and conversation.
+
+        Args:
+            window: the context window of the model, in tokens; 0 if it is not known.
+        """
+        return max(LEAST_TOKENS, min(self._settings.context_tokens, self._settings.model.room(window) - _RESERVED))
 
     def prompt(self, evidence: Evidence, before: Sequence[Turn], tokens: int) -> ComposedPrompt:
         """Return the messages for the model, with at most so many tokens of evidence and conversation."""
@@ -260,7 +262,8 @@ class WrittenAnswer:
         labels = [self.prompt.label(one.marker, web=one.document_id in web) for one in cited]
         self.text += self._between(sentence) if self.text else ""
         start = len(self.text)
-        self.text += markdown.marked(sentence.text, labels if proof.state != "contradicted" else [CONTRADICTED_MARK])
+        wrong = [CONTRADICTED_MARK] if proof.state == "contradicted" else []
+        self.text += markdown.marked(sentence.text, [*labels, *wrong])
         self.statements.append(
             Statement(
                 start=start,

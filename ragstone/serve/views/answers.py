@@ -117,7 +117,7 @@ def _text(answer: Answer) -> Iterator[Line]:
         # Blanks are kept, because a line may be code.
         kept = "".join(" " if char.isspace() else char for char in printable(row)).rstrip()
         parts: list[Part] = [(part, style(part)) for part in MARKER.split(kept)]
-        yield line(*parts, indent=2 * (number > 0))
+        yield line(*parts, indent=2 * (number > 0 or row.startswith("|")))  # rows of a table stay below each other
 
 
 def _confidence(answer: Answer) -> str:

@@ -16,8 +16,7 @@ const FAILED = "The documents are quoted, because the language model failed";
 const PASSAGE = "- ";
 
 /** Whether a turn ended without an answer, and shows the closest passages instead. */
-export const refused = ({ answer }: Turn): boolean =>
-  answer?.abstained === true && answer.outcome !== "clarification";
+export const refused = ({ answer }: Turn): boolean => answer?.abstained === true && answer.outcome !== "clarification";
 
 /** Return what an answer says so far. `listed` says whether the passages of a refusal are shown as cards. */
 export function saidOf({ text, answer, sentences }: Turn, listed: boolean): Said {
