@@ -38,6 +38,7 @@ from ragstone.serve.http.routes import (
     jobs,
     learning,
     live_settings,
+    models,
     openai,
     openai_responses,
     originals,
@@ -66,6 +67,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     administration.router,
     learning.router,
     live_settings.router,
+    models.router,
     openai.router,
     openai_responses.router,
 )
