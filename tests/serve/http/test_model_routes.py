@@ -83,13 +83,13 @@ def test_key_follows_no_new_address(live: Live, own: str, model: OpenAIServer) -
 
 def test_trial_tells_speed_or_problem(live: Live, own: str, model: OpenAIServer) -> None:
     tried = live.http.post("/admin/models/try", json={"name": own}).json()
-    assert "park" in tried["answer"]
-    assert tried["seconds"] >= tried["first_seconds"] > 0
-    assert tried["tokens_per_second"] > 0
+    assert "park" in tried["trial"]["answer"]
+    assert tried["trial"]["seconds"] >= tried["trial"]["first_seconds"] > 0
+    assert tried["trial"]["tokens_per_second"] > 0
     model.faults.append(Fault(kind="status", status=401, body=refusal("Incorrect API key")))
     tried = live.http.post("/admin/models/try", json={"name": own}).json()
     assert tried["problem"]
-    assert tried["answer"] == ""
+    assert tried["trial"] is None
 
 
 @pytest.mark.parametrize(

@@ -2487,45 +2487,32 @@ export interface components {
         };
         /**
          * ModelTrial
-         * @description The reply of a model to one question. If it failed, only ``problem`` says something.
+         * @description The reply of a model to one question.
          */
         ModelTrial: {
             /** Name */
             name: string;
-            /** Problem */
-            problem: string;
-            /**
-             * Answer
-             * @default
-             */
-            answer?: string;
-            /**
-             * Seconds
-             * @default 0
-             */
-            seconds?: number;
+            /** Answer */
+            answer: string;
+            /** Seconds */
+            seconds: number;
             /**
              * First Seconds
              * @description until the first word
-             * @default 0
              */
-            first_seconds?: number;
-            /**
-             * Tokens Per Second
-             * @default 0
-             */
-            tokens_per_second?: number;
+            first_seconds: number;
+            /** Tokens Per Second */
+            tokens_per_second: number;
             /**
              * Window
              * @description tokens of its context window; null if the server does not say
              */
-            window?: number | null;
+            window: number | null;
             /**
              * Keeps Form
              * @description whether it sent JSON when asked to
-             * @default false
              */
-            keeps_form?: boolean;
+            keeps_form: boolean;
         };
         /**
          * ModelTrialRequest
@@ -2534,6 +2521,15 @@ export interface components {
         ModelTrialRequest: {
             /** Name */
             name: string;
+        };
+        /**
+         * ModelTried
+         * @description A trial of a model, or why it failed.
+         */
+        ModelTried: {
+            trial: components["schemas"]["ModelTrial"] | null;
+            /** Problem */
+            problem: string;
         };
         /**
          * Models
@@ -11615,7 +11611,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModelTrial"];
+                    "application/json": components["schemas"]["ModelTried"];
                 };
             };
             /** @description The request cannot be carried out as it is. */

@@ -108,6 +108,8 @@ export const de: Words = {
 
   stopped: "Angehalten",
   allDocuments: "Alle Dokumente",
+  model: "Sprachmodell",
+  defaultModel: "Standardmodell",
   removeFilter: "Filter entfernen",
   onlyIn: (title) => `Nur in: ${title}`,
   removeScope: (title) => `Wieder alle Dokumente fragen, nicht nur ${title}`,

@@ -110,6 +110,8 @@ export const en = {
   // Asking
   stopped: "Stopped",
   allDocuments: "All documents",
+  model: "Language model",
+  defaultModel: "Default model",
   removeFilter: "Remove the filter",
   onlyIn: (title: string) => `Only in: ${title}`,
   removeScope: (title: string) => `Ask all documents again, not only ${title}`,

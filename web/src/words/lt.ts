@@ -105,6 +105,8 @@ export const lt: Words = {
 
   stopped: "Sustabdyta",
   allDocuments: "Visi dokumentai",
+  model: "Kalbos modelis",
+  defaultModel: "Numatytasis modelis",
   removeFilter: "Pašalinti filtrą",
   onlyIn: (title) => `Tik čia: ${title}`,
   removeScope: (title) => `Vėl klausti visų dokumentų, ne tik ${title}`,

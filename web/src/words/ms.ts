@@ -109,6 +109,8 @@ export const ms: Words = {
 
   stopped: "Dihentikan",
   allDocuments: "Semua dokumen",
+  model: "Model bahasa",
+  defaultModel: "Model lalai",
   removeFilter: "Buang tapisan",
   onlyIn: (title) => `Hanya dalam: ${title}`,
   removeScope: (title) => `Tanya semua dokumen semula, bukan hanya ${title}`,

@@ -88,18 +88,22 @@ class ModelTrialRequest(Request):
 
 
 class ModelTrial(Response):
-    """The reply of a model to one question. If it failed, only ``problem`` says something."""
+    """The reply of a model to one question."""
 
     name: str
+    answer: str
+    seconds: float
+    first_seconds: float = Field(description="until the first word")
+    tokens_per_second: float
+    window: int | None = Field(description="tokens of its context window; null if the server does not say")
+    keeps_form: bool = Field(description="whether it sent JSON when asked to")
+
+
+class ModelTried(Response):
+    """A trial of a model, or why it failed."""
+
+    trial: ModelTrial | None
     problem: str
-    answer: str = ""
-    seconds: float = 0.0
-    first_seconds: float = Field(default=0.0, description="until the first word")
-    tokens_per_second: float = 0.0
-    window: int | None = Field(
-        default=None, description="tokens of its context window; null if the server does not say"
-    )
-    keeps_form: bool = Field(default=False, description="whether it sent JSON when asked to")
 
 
 # ---------------------------------------------------------------- routes
@@ -160,15 +164,16 @@ async def remove_model_server(name: ServerName, service: Here, caller: Administe
 
 
 @router.post("/try", responses={**errors.CHANGING})
-async def try_model(body: ModelTrialRequest, service: Here, caller: Administering) -> ModelTrial:
+async def try_model(body: ModelTrialRequest, service: Here, caller: Administering) -> ModelTried:
     """Ask a model one question, and return how it answers. A service may charge for that."""
     try:
         trial = await service.try_model(caller, body.name)
     except ModelError as error:
-        return ModelTrial(name=body.name, problem=str(error))
-    return ModelTrial(
+        return ModelTried(trial=None, problem=str(error))
+    except TimeoutError:
+        return ModelTried(trial=None, problem=f"it did not answer within {service.settings.question_seconds:g} seconds")
+    shown = ModelTrial(
         name=body.name,
-        problem="",
         answer=trial.answer,
         seconds=trial.seconds,
         first_seconds=trial.first_seconds,
@@ -176,3 +181,4 @@ async def try_model(body: ModelTrialRequest, service: Here, caller: Administerin
         window=trial.window or None,
         keeps_form=trial.keeps_form,
     )
+    return ModelTried(trial=shown, problem="")
