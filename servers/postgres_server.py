@@ -71,11 +71,11 @@ class PostgresServer:
             self.port = free.getsockname()[1]
         self._process: subprocess.Popen[bytes] | None = None
         options = ["-U", "ragstone", "-A", "trust", "-E", "UTF8", "--no-sync"]
-        self._run("initdb", "-D", str(self._data), *options, "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+        self._run("initdb", "-D", str(self.files), *options, "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
         self.start()
 
     @property
-    def _data(self) -> Path:
+    def files(self) -> Path:
         return self._folder / "data"
 
     def _run(self, program: str, *arguments: str) -> None:
@@ -107,7 +107,7 @@ class PostgresServer:
             if self._process is None or self._process.poll() is not None:
                 # What a killed server leaves running ends by itself within moments; until then it refuses to start.
                 self._process = subprocess.Popen(
-                    [str(self._programs / "postgres"), "-D", str(self._data), *options, *place],
+                    [str(self._programs / "postgres"), "-D", str(self.files), *options, *place],
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     cwd=self._folder,

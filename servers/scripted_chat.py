@@ -43,16 +43,18 @@ class Script:
 
 
 class ScriptedChat(Loopback):
-    """A server that follows a script; ``asked`` has the bodies of the chats."""
+    """A server that follows a script; ``asked`` has the bodies of the chats, ``seen`` all paths."""
 
     def __init__(self, script: Script, port: int = 0) -> None:
         self._script = script
         self.asked: list[Body] = []
+        self.seen: list[str] = []
         super().__init__(port)
         self.url = f"{self.origin}/v1"
 
     def _take(self, handler: BaseHTTPRequestHandler, raw: bytes) -> None:
         path = handler.path.partition("?")[0]
+        self.seen.append(path)
         if path == self._script.path:
             body: Body = json.loads(raw)
             self.asked.append(body)

@@ -23,6 +23,7 @@ from benchmarks import (
     common,
     documentation,
     engine_outages,
+    erasure,
     ingest,
     injection,
     judge,
@@ -414,6 +415,13 @@ def test_sync_embeds_only_what_changed(workdir: Path) -> None:
     assert embedded == {"first": 20, "unchanged": 0, "1% changed": 1}
     result = ingest.summary([{"documents": 10, "cpu_s": 2.4, "ratio": 1.2}], runs, {"one worker": 3.0})
     assert "at most 1.15 times the CPU time of embedding alone: MISSED" in result.plain()
+
+
+def test_erased_documents_leave_no_trace(workdir: Path) -> None:
+    figures = asyncio.run(erasure.measure(Options(quick=True, keep=workdir))).figures
+    (base,) = figures["bases"].values()
+    assert base["before"] > 5 * figures["erased"] > 50
+    assert (figures["traces"], base["told"]) == (0, 0)
 
 
 def test_walk_counts_own_code(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

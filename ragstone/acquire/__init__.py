@@ -6,7 +6,7 @@ from the text, and `crawl` follows web sites.
 
 from __future__ import annotations
 
-from ragstone.acquire.metadata.groups import with_groups
+from ragstone.acquire.metadata.groups import Given, with_groups
 from ragstone.acquire.readers import left_out
 from ragstone.acquire.readers.tables import TableRow
 from ragstone.acquire.remote.listed import read_source
@@ -18,6 +18,7 @@ from ragstone.acquire.sources.shown_rows import has_rows, rows_near
 from ragstone.acquire.sources.stamps import is_unchanged, size_in
 
 __all__ = [
+    "Given",
     "PageDrawer",
     "Pages",
     "TableRow",

@@ -34,7 +34,7 @@ from ragstone.catalog.rows import (
     packed,
     stacked,
 )
-from ragstone.catalog.write import Orphans, put, put_files, put_skipped, take_out
+from ragstone.catalog.write import Orphans, erase, put, put_files, put_skipped, take_out
 from ragstone.core.access import READERS, groups_in
 from ragstone.core.catalog import FIELDS, Counts, Finding, Listing, ListingOrder, Notes, Stamp
 from ragstone.core.errors import Damaged
@@ -97,7 +97,7 @@ class SqlCatalog:
 
     def chunks(self, rows: Sequence[int]) -> dict[int, Chunk]:
         sql = f"{CHUNKS} WHERE c.row {self._dialect.in_values}"
-        return {row[0]: chunk_from(row) for row in self.database.rows(sql, [self._numbers(rows)])}
+        return {row[0]: chunk_from(row) for row in self.database.rows(sql, [self._dialect.values(map(int, rows))])}
 
     def chunks_by_id(self, ids: Sequence[str]) -> dict[str, Chunk]:
         found = self.database.rows(f"{CHUNKS} WHERE c.id {self._dialect.in_values}", [self._dialect.values(ids)])
@@ -113,7 +113,7 @@ class SqlCatalog:
 
     def vectors(self, rows: Sequence[int]) -> dict[int, Vector]:
         sql = f"SELECT c.row, v.value FROM chunks c JOIN vectors v USING (vector) WHERE c.row {self._dialect.in_values}"
-        found = self.database.rows(sql, [self._numbers(rows)], binary=True)
+        found = self.database.rows(sql, [self._dialect.values(map(int, rows))], binary=True)
         return {row: np.frombuffer(value, "<f4") for row, value in found}
 
     def document(self, id: str, groups: Sequence[str] | None = None) -> Document:
@@ -264,6 +264,11 @@ class SqlCatalog:
             self._finish(tx, finished, orphans)
         return tx.generation
 
+    def erase(self, ids: Sequence[str], sources: Sequence[str]) -> None:
+        with self.database.transaction() as tx:
+            erase(tx, self._dialect, ids, sources)
+        self.database.compact()
+
     def _finish(self, tx: Transaction, finished: Sequence[Finished], orphans: Orphans) -> None:
         put_files(tx, ((file.source, file.stamp) for file in finished))
         orphans.delete(tx, self._dialect)
@@ -313,8 +318,7 @@ class SqlCatalog:
         return {name for (name,) in found}
 
     def has_file(self, source: str, stamp: str) -> bool:
-        sql = f"SELECT 1 FROM files WHERE {self._dialect.source_column} = ? AND stamp = ?"
-        return bool(self.database.rows(sql, [self._dialect.key(source), stamp]))
+        return self.file_stamps([source]).get(source) == stamp
 
     def file_stamps(self, sources: Sequence[str]) -> dict[str, str]:
         sql = f"SELECT source, stamp FROM files WHERE {self._dialect.source_column} {self._dialect.in_values}"
@@ -394,6 +398,3 @@ class SqlCatalog:
 
     def _one(self, sql: str, values: Sequence[Any] = ()) -> Any:
         return self.database.rows(sql, values)[0][0]
-
-    def _numbers(self, rows: Sequence[int]) -> object:
-        return self._dialect.values(map(int, rows))

@@ -195,6 +195,10 @@ class Database(Protocol):
         """Write; ``counted`` makes it a commit that indexes learn of."""
         ...
 
+    def compact(self) -> None:
+        """Write every table anew, without the remains of deleted rows."""
+        ...
+
     def verify(self, id_of: IdOf) -> list[Finding]:
         """Read everything and return the faults."""
         ...

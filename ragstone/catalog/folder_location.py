@@ -118,7 +118,7 @@ class FolderLocation:
                 f"{self.folder} holds {', '.join(kept)}, but CURRENT is missing; write the name of the version in use"
                 " into it"
             )
-        self.clear(keep=self.previous())
+        self.clear(self.previous())
         with writing(self.folder):
             version = self.folder / f"v{max((int(path.name[1:]) for path in versions_in(self.folder)), default=0) + 1}"
             disk.mkdir(version)
@@ -131,10 +131,10 @@ class FolderLocation:
             self._mark_unfinished(version)
             self._point("NEXT", version)
 
-    def clear(self, keep: Path | None = None) -> None:
+    def clear(self, *keep: Path | None) -> None:
         self.make_durable()  # which may delete versions, too
         current = self.current()
-        for path in [path for path in versions_in(self.folder) if path not in (current, keep)]:
+        for path in [path for path in versions_in(self.folder) if path not in (current, *keep)]:
             with writing(self.folder):
                 if not is_leased(path):
                     clear_away(path)
@@ -156,7 +156,7 @@ class FolderLocation:
                 disk.unlink(version / UNFINISHED)
             sync_folder(version)
             drop(self.folder / "NEXT")
-        self.clear(keep=self.previous())
+        self.clear(self.previous())
 
     @property
     def is_durable(self) -> bool:

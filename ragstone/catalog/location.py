@@ -146,8 +146,8 @@ class Location(Protocol):
         """Delete a version that was not completed."""
         ...
 
-    def clear(self, keep: Path | None = None) -> None:
-        """Delete all versions but the current one and ``keep``; one that is being read stays until another time."""
+    def clear(self, *keep: Path | None) -> None:
+        """Delete all versions but the current one and these; one that is being read stays until another time."""
         ...
 
     @property

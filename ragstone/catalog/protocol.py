@@ -64,6 +64,20 @@ class CatalogWriter(Protocol):
         """
         ...
 
+    def erase(self, ids: Sequence[str], sources: Sequence[str]) -> None:
+        """Remove documents, as far as they are stored, so that no file of the database holds anything of them.
+
+        The commits get new marks, so every index is built again instead of being brought up to date.
+
+        Args:
+            ids: the documents.
+            sources: files whose state or faults are forgotten, too.
+
+        Raises:
+            KnowledgeBaseError: another process keeps reading an older state.
+        """
+        ...
+
     def note_skipped(self, skipped: Sequence[Skipped]) -> None:
         """Record sources that could not be read."""
         ...

@@ -22,7 +22,7 @@ from ragstone.core.catalog import FIELDS, Finding
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.core.filters import Scalar
 from ragstone.storage.files import is_writable
-from ragstone.storage.sqlite import connect, connect_fixed, connect_to_check, fixed_state
+from ragstone.storage.sqlite import compact, connect, connect_fixed, connect_to_check, fixed_state
 
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _UNCUT = """
@@ -187,6 +187,10 @@ class SqliteDatabase:
                     with suppress(sqlite3.Error):
                         db.close()
                 raise
+
+    def compact(self) -> None:
+        with self._writing, self._translated():
+            compact(self.writer)
 
     @property
     def writer(self) -> sqlite3.Connection:

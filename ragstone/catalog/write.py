@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ragstone.catalog.database import Dialect, Transaction
+from ragstone.catalog.migrations import new_mark
 from ragstone.catalog.protocol import Prepared
 from ragstone.catalog.rows import TABLES, facts_of, facts_to_json, marks_to_json, packed, signature
 from ragstone.core import layout
@@ -94,6 +95,19 @@ def take_out(tx: Transaction, dialect: Dialect, ids: Sequence[str], orphans: Orp
     tx.rows(f"DELETE FROM layouts WHERE document {dialect.in_values}", [documents])
     tx.rows(f"DELETE FROM documents WHERE document {dialect.in_values}", [documents])
     orphans.contents |= {content for _, _, content, _ in found}
+
+
+def erase(tx: Transaction, dialect: Dialect, ids: Sequence[str], sources: Sequence[str]) -> None:
+    """Remove documents and notes on files, as far as they are stored, and give every commit a new mark."""
+    orphans = Orphans()
+    stored = tx.rows(f"SELECT id FROM documents WHERE {dialect.id_column} {dialect.in_values}", [dialect.keys(ids)])
+    take_out(tx, dialect, [id for (id,) in stored], orphans)
+    orphans.delete(tx, dialect)
+    for source in sources:
+        under, values = dialect.under(source)
+        for table in ("files", "skipped"):
+            tx.rows(f"DELETE FROM {table} WHERE {under}", values)
+    tx.rows("UPDATE commits SET mark = ?", [new_mark()])
 
 
 def put_files(tx: Transaction, files: Iterable[tuple[str, str]]) -> None:

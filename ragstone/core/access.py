@@ -146,3 +146,12 @@ def groups_in(value: Scalar | Iterable[Scalar] | None) -> tuple[str, ...]:
         members = () if members is None else (members,)
     named = (str(member).lower() if isinstance(member, bool) else str(member) for member in members)
     return tuple(sorted({group(one) for one in named if one.strip()}))
+
+
+def narrowed(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """Return the groups in every list, in order. A list with `EVERYONE` narrows nothing."""
+    kept: set[str] | None = None
+    for one in map(frozenset, lists):
+        if EVERYONE not in one:
+            kept = {*one} if kept is None else kept & one
+    return (EVERYONE,) if kept is None else tuple(sorted(kept))

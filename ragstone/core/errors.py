@@ -20,7 +20,8 @@
         ├── OutOfTime          a step would take too long; it is skipped, and the answer says so
         └── ResponseError      the answer could not be generated
             └── ModelError     a language model cannot be reached, refuses or fails
-                └── ContextTooLong   the prompt is longer than its context window
+                ├── ContextTooLong   the prompt is longer than its context window
+                └── EmptyReply       it replied without a word
 
 A message says what is wrong, where, and what to do. Code that calls another library translates its errors with ``raise
 ... from``.
@@ -34,6 +35,8 @@ from ragstone.core.installation import install_command
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ragstone.core.answers import Reply
 
 
 class RagstoneError(Exception):
@@ -145,3 +148,11 @@ class ContextTooLong(ModelError):
     def __init__(self, message: str, limit: int | None = None) -> None:
         super().__init__(message)
         self.limit = limit
+
+
+class EmptyReply(ModelError):
+    """A language model replied without a word; ``reply`` has the tokens that this cost, and its reasoning."""
+
+    def __init__(self, message: str, reply: Reply) -> None:
+        super().__init__(message)
+        self.reply = reply

@@ -235,9 +235,9 @@ class Answerer(Protocol):
 class ChatModel(Protocol):
     """A language model, local or remote.
 
-    Name your own in ``respond.model.name`` as ``package.module:Class``; the class takes the `ModelSettings`. A coroutine
-    ``window()`` that returns the tokens of its context window is optional. `ragstone.testing.check_chat_model` checks
-    it.
+    Name your own in ``respond.model.name`` as ``package.module:Class``; the class takes the `ModelSettings`. It may
+    also have a coroutine ``window()``, which returns the tokens of its context window.
+    `ragstone.testing.check_chat_model` checks it.
     """
 
     @property

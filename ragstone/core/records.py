@@ -31,7 +31,9 @@ Metadata = Mapping[str, Scalar | tuple[Scalar, ...]]
 
 EXTRACTED_AT = "extracted_at"
 """Metadata key of the time when a document was read. A change of this time alone does not change a document."""
-BOOKKEEPING = frozenset({"path", "kind", EXTRACTED_AT, "content_hash"})
+UNCLEAR = "readers_unclear"
+"""Metadata key of why only administrators may read a document: a damaged access list, or lists that contradict."""
+BOOKKEEPING = frozenset({"path", "kind", EXTRACTED_AT, "content_hash", UNCLEAR})
 """Metadata keys that say nothing about the subject of a document; filters use them, answers do not show them."""
 
 DATE_KEYS = ("date", "published", "publication_date", "period", "created", "year")
@@ -319,7 +321,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """What a language model reads: a hit, widened to its section, and the ``also``: titles of documents that repeat it."""
+    """What a language model reads: a hit, widened to its section. ``also`` are titles of documents that repeat it."""
 
     hit: Hit
     also: tuple[str, ...] = ()

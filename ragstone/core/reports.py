@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragstone.core.records import Decoded, Skipped
@@ -38,6 +39,29 @@ class AddReport:
         both = AddReport(**{part: getattr(self, part) + getattr(other, part) for part in self.__slots__})
         unique = dict.fromkeys
         return replace(both, notices=tuple(unique(both.notices)), decoded=tuple(unique(both.decoded)))
+
+
+MOST_REASONS = 10
+"""Reasons that notices on hidden documents give."""
+MOST_HIDDEN = 5
+"""Documents that such a notice names."""
+
+
+def hidden_notices(hidden: Mapping[str, tuple[int, Sequence[str]]]) -> tuple[str, ...]:
+    """Return notices on documents that nobody may read, because it is unclear who may.
+
+    Args:
+        hidden: by the reason, the number of documents and the ids of some.
+    """
+    notices = list[str]()
+    for reason, (count, ids) in list(hidden.items())[:MOST_REASONS]:
+        shown = ", ".join(ids[:MOST_HIDDEN])
+        rest = f" and {count - MOST_HIDDEN:,} more" if count > MOST_HIDDEN else ""
+        what = f"{count:,} documents are" if count > 1 else "1 document is"
+        notices.append(f"{what} hidden from everyone except administrators: {shown}{rest}: {reason}")
+    if len(hidden) > MOST_REASONS:
+        notices.append("more documents are hidden for other reasons; correct these first")
+    return tuple(notices)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

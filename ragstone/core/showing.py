@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from html import escape
 
 from ragstone.core.answers import Answer, Citation, Outcome
+from ragstone.core.naming import name_of
 from ragstone.core.records import Chunk, Document, Hit
 
 SHOWN = 72
@@ -51,7 +52,7 @@ def to_html(record: object) -> str:
             return _folded(f"<b>[{record.marker}]</b> {_linked(_place(record), record.url)}", record.quote)
         case Hit():
             chunk = record.chunk
-            name = _linked(chunk.title or chunk.document_id, chunk.url)
+            name = _linked(name_of(chunk), chunk.url)
             steps = "".join(
                 f"<tr><td>{escape(one.stage)}</td><td>{one.rank}</td><td>{one.score:.3f}</td>"
                 f"<td>{escape(one.note)}</td></tr>"
@@ -61,7 +62,7 @@ def to_html(record: object) -> str:
             table = f"<table>{heads}{steps}</table>" if steps else ""
             return _folded(f"<b>{record.score:.3f}</b> {name} <small>{escape(_span(chunk))}</small>", chunk.text, table)
         case Chunk():
-            name = _linked(record.title or record.document_id, record.url)
+            name = _linked(name_of(record), record.url)
             return _folded(f"{name} <small>{escape(_span(record))}</small>", record.text)
         case Document():
             name = f"<b>{_linked(record.title or record.id, record.url)}</b>"
@@ -96,7 +97,7 @@ def _linked(text: str, url: str) -> str:
 
 def _place(citation: Citation) -> str:
     page = f"page {citation.page}" if citation.page else ""
-    return ", ".join(filter(None, (citation.title or citation.document_id, citation.section, page)))
+    return ", ".join(filter(None, (name_of(citation), citation.section, page)))
 
 
 def _span(chunk: Chunk) -> str:

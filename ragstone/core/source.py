@@ -23,7 +23,7 @@ class Entry:
         size: its bytes; 0 if unknown.
         title: replaces the title found in the content, if it is not empty.
         url: the address for people. Citations link to it.
-        groups: the groups that may read it; None if the source does not know groups, empty if nobody may.
+        groups: the groups that may read it at most; None if the source does not know groups, empty if nobody may.
         metadata: metadata from the source, such as a date and an author. It replaces that of the content.
     """
 

@@ -333,8 +333,8 @@ class Ask:
 
     def _kept(self, answer: Answer, session: str, evidence: Evidence, request: Request) -> Answer:
         """Return the answer once it is written to the journal; a failure becomes one of its notices."""
-        history = self._version.history
-        if not request.is_kept:
+        history, used = self._version.history, {hit.chunk.document_id for hit in evidence.hits if not hit.chunk.is_web}
+        if not request.is_kept or not self._version.catalog.contains([*used]):  # removed meanwhile, perhaps erased
             return answer
         if session:
             history.conversations().note(session, Turn(question=answer.question, answer=answer.answer))

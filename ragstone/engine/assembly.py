@@ -48,7 +48,9 @@ from ragstone.storage.cache import Cache, FileCache
 from ragstone.storage.cache_key import key
 
 if TYPE_CHECKING:
-    pass
+    from pathlib import Path
+
+    from ragstone.catalog.protocol import Catalog
 
 LEAST_SUPPORT = 0.8
 """Share of the sentences of a cheaper model's answer that the documents must support."""
@@ -70,6 +72,19 @@ def under(version: Components, settings: Settings, *, policy: int = 0) -> Compon
     refuse_external(settings, version.location)
     refuse_other_store(settings, version.built, version.folder)
     return assemble(version.source, settings, version.built, substitutes=version.substitutes, policy=policy)
+
+
+def assemble_other(version: Components, path: Path, catalog: Catalog, settings: Settings) -> Components:
+    """Return the parts of another version, which shares models and journal with the one in use."""
+    source = Source(
+        location=version.location,
+        path=path,
+        catalog=catalog,
+        build_embedder=version.source.build_embedder,
+        overrides=version.source.overrides,
+        shared=version.source.shared,
+    )
+    return assemble(source, settings, BuiltWith(**catalog.built_with()))
 
 
 def assemble(

@@ -10,6 +10,7 @@ from ragstone import query
 from ragstone.core.access import both
 from ragstone.core.catalog import FIELDS, DocumentSummary, Listing, ListingOrder
 from ragstone.core.filters import Filter
+from ragstone.core.naming import file_name, name_of
 from ragstone.core.request import Request
 from ragstone.engine.components import Components
 
@@ -111,16 +112,6 @@ class ByName:
     def last(self) -> DocumentSummary | None:
         """Return the document that was added or changed last."""
         return next(iter(self.listing(1, order="newest").documents), None)
-
-
-def name_of(one: DocumentSummary) -> str:
-    """Return the title of a document; without one its address, or the name of its file."""
-    return one.title or one.url or file_name(one.document_id)
-
-
-def file_name(id: str) -> str:
-    """Return the name of a file without the folders; an address as it is."""
-    return id if "://" in id else re.split(r"[/\\]", id.rstrip("/\\"))[-1]
 
 
 def titles(documents: Sequence[DocumentSummary]) -> list[str]:

@@ -13,7 +13,8 @@ from datetime import date, timedelta
 from ragstone import query, respond
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import Compare, Filter, In
-from ragstone.engine.by_name import MOST_MEANT, ByName, Meant, file_name
+from ragstone.core.naming import file_name
+from ragstone.engine.by_name import MOST_MEANT, ByName, Meant
 from ragstone.respond.words import lexicon
 
 MOST_COMPANIES = 1000

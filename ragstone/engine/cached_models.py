@@ -206,12 +206,16 @@ class CachedModel:
             kept = json.loads(found[name])
             text = kept["text"].replace(_NO_MARK, mark)
             yield text
-            yield Reply(text=text, cut=kept["cut"])
+            yield Reply(text=text, cut=kept["cut"], reasoning=kept.get("reasoning", "").replace(_NO_MARK, mark))
             return
         async with aclosing(self._model.stream(messages, request, form)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Reply) and piece.text.strip() and (form is None or has_form(piece.text, form)):
-                    value = {"text": piece.text.replace(mark, _NO_MARK), "cut": piece.cut}
+                    value = {
+                        "text": piece.text.replace(mark, _NO_MARK),
+                        "cut": piece.cut,
+                        "reasoning": piece.reasoning.replace(mark, _NO_MARK),
+                    }
                     self._cache.put("responses", {name: json.dumps(value).encode()})
                 yield piece
 

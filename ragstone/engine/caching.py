@@ -168,7 +168,7 @@ class ResultCache:
             self._put("searches", known, value)
 
     def answer_key(self, evidence: Evidence, before: Sequence[Turn], request: Request) -> ResultKey | None:
-        """Return the key of an answer; None if answers are not kept or part of the evidence was missing.
+        """Return the key of an answer; None if answers are not kept or part of the evidence is missing or removed.
 
         A web page belongs to one question, so an answer that uses one is not cached. Confidence depends on the words of
         the reader's documents, so readers with other rights have other keys.
@@ -177,6 +177,8 @@ class ResultCache:
             return None
         state = self._state()
         hits = (*evidence.hits, *evidence.tables, *(one.hit for one in evidence.passages))
+        if not self._catalog.contains([*{hit.chunk.document_id for hit in hits}]):  # removed meanwhile, perhaps erased
+            return None
         read = (
             [(replace(hit.chunk, metadata={}), hit.score) for hit in hits],
             [[hit.chunk.id for hit in rows] for rows in evidence.rows],

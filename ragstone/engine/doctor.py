@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
@@ -24,10 +25,12 @@ from ragstone.core.request import Request
 from ragstone.engine.assembly import assemble
 from ragstone.engine.built import BuiltWith
 from ragstone.engine.components import Components, Source
+from ragstone.engine.erasure import INTERRUPTED
 from ragstone.engine.location import home_at, open_journal
 from ragstone.index.follow.differences import differences
 from ragstone.settings.load import load
 from ragstone.storage.disk import clear_away, drop
+from ragstone.storage.files import read_json
 from ragstone.storage.sqlite import connect_to_check
 
 if TYPE_CHECKING:
@@ -87,6 +90,7 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
         findings = [
             *pointer,
             *_check_leftovers(location, mend=mend),
+            *_check_erasure(folder),
             *_check_permissions(location),
             *_check_crawls(location),
             *_check_journal(location),
@@ -217,6 +221,12 @@ def _check_leftovers(location: Location, *, mend: bool) -> Iterator[Finding]:
         if mend:
             clear_away(path) if path.is_dir() else drop(path)
             yield Finding(part="leftover", what=f"an interrupted command left {path} behind", mended=True)
+
+
+def _check_erasure(folder: Path) -> Iterator[Finding]:
+    if names := read_json(folder / INTERRUPTED).get("documents"):
+        remedy = f"run: ragstone forget {shlex.join(names)} --kb {folder}"
+        yield Finding(part="erasure", what="an erasure of documents was interrupted", remedy=remedy)
 
 
 def _check_access(folder: Path) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from ragstone import acquire
-from ragstone.core.access import READERS, Reader, groups_in
+from ragstone.core.access import Reader, groups_in
 from ragstone.core.catalog import FIELDS, Listing, ListingOrder
 from ragstone.core.errors import UsageError
 from ragstone.core.layout import Box, boxes
@@ -23,6 +23,7 @@ from ragstone.core.records import Acquired, Document, Skipped
 from ragstone.core.reports import AddReport, Plan
 from ragstone.core.request import Request
 from ragstone.engine.components import Components
+from ragstone.engine.erasure import Erasure, forget
 from ragstone.engine.following import follow, locked, with_engine_notices
 from ragstone.engine.ingest import (
     Ingest,
@@ -94,6 +95,7 @@ class Documents:
         on_progress: OnProgress | None = None,
         *,
         groups: Sequence[str] | None = None,
+        writer: Sequence[str] | None = None,
         share: Share | None = None,
     ) -> AddReport:
         """Make the stored documents match uploaded files, which are in the folder of the knowledge base.
@@ -103,18 +105,18 @@ class Documents:
         Args:
             files: the files; their paths within the folder identify the documents.
             on_progress: called after every commit.
-            groups: groups that may read them, overriding the files and rules; None leaves it to those.
+            groups: groups that may read them at most, because files and rules can narrow them; None sets no limit.
+            writer: the groups of the person who uploads. A file that names others is skipped. None is an administrator.
             share: ingest while other processes do too.
         """
         sources = tuple(str(file) for file in files)
-        named = None if groups is None else groups_in(groups)
+        given = acquire.Given(
+            limits=() if groups is None else (groups_in(groups),), writer=None if writer is None else tuple(writer)
+        )
 
         def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
             is_stored, folder = noting(version, reporter), version.folder.resolve()
-            for one in acquire.read_files(files, settings, base=folder, is_stored=is_stored, stop=stop):
-                if isinstance(one, Document) and named is not None:
-                    one = replace(one, metadata={**one.metadata, READERS: named})
-                yield one
+            return acquire.read_files(files, settings, base=folder, given=given, is_stored=is_stored, stop=stop)
 
         prune = tuple(map(acquire.root, sources))
         intake = Intake(read=read, files=len(files), sources=sources, prune=prune)
@@ -264,6 +266,26 @@ class Documents:
                 version.catalog.remove(full)
                 follow(version)
             return full
+
+    def forget(self, names: Sequence[str], *, reader: Reader, words: str = "") -> Erasure:
+        """Erase documents: remove them with every trace that they left in the knowledge base, and prove it.
+
+        Answers that quote them stay as answers whose source was erased. A repeated call finishes an interrupted one.
+
+        Args:
+            names: whole ids, files, or ids of documents that were removed before.
+            reader: the reader; documents that they may not read do not exist for them.
+            words: further text that is erased like that of the documents, such as the text of a removed one.
+
+        Raises:
+            NotFound: there is no such document, and no trace of one.
+            UsageError: a name is only the end of an id; nobody can take an erasure back.
+            Locked: another process is indexing or rebuilding, or has another version open.
+            KnowledgeBaseError: another process keeps reading an older state of a database.
+            EngineError: an engine cannot be reached.
+        """
+        with self._versions.current() as version:
+            return forget(version, names, self._versions.patience, reader=reader, words=words)
 
     def forget_skipped(self, source: str) -> None:
         """Delete the report on a file that could not be read.

@@ -146,7 +146,7 @@ class Ingest:
             if own.index.embedder != languages.ENGLISH or not report.added + report.updated:
                 return report
             language = await asyncio.to_thread(languages.foreign, sample.documents)
-            return replace(report, notices=languages.advice(language, version.folder))
+            return replace(report, notices=(*report.notices, *languages.advice(language, version.folder)))
 
     async def _alone(self, intake: Intake, on_progress: OnProgress | None) -> AddReport:
         started = time.perf_counter()

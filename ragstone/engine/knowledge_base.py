@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragstone import index
+from ragstone import index, query
 from ragstone.catalog.lock import Patience
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.answers import Answer, Answered, Event, Turn
@@ -23,6 +23,7 @@ from ragstone.core.protocols import Role
 from ragstone.core.records import Hit, Trace
 from ragstone.core.request import Payer, Request
 from ragstone.core.timing import Timings
+from ragstone.engine import background
 from ragstone.engine.ask import Ask
 from ragstone.engine.assembly import under
 from ragstone.engine.components import BuildEmbedder, Components
@@ -194,6 +195,11 @@ class KnowledgeBase:
         """
         with self.current() as version:
             request, answered = version.request(reader, payer, response_id=response_id, keep=keep), False
+            if task := query.task_of(question, before):
+                async with aclosing(background.done(version, task, request)) as events:
+                    async for event in events:
+                        yield event
+                return
             statistics, tracker = version.history.statistics(), version.history.tracker()
             try:
                 if self._learns:

@@ -11,10 +11,11 @@ from ragstone.chunk import sentences
 from ragstone.core.access import both
 from ragstone.core.answers import Turn
 from ragstone.core.filters import Filter
+from ragstone.core.naming import name_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
-from ragstone.engine.by_name import IS_FILE, ByName, name_of
+from ragstone.engine.by_name import IS_FILE, ByName
 from ragstone.engine.components import Components
 from ragstone.engine.replied import Replied, Said, hits_of_chunks
 from ragstone.engine.search import Search

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from ragstone.chunk import Outlined
 from ragstone.core.errors import RagstoneError
+from ragstone.core.naming import name_of
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Evidence, Hit, Passage, Span, date_of
 from ragstone.engine.components import Components
-from ragstone.respond.drafts import name_of
 from ragstone.services.models import EXTRACTIVE
 
 WIDEST = 2400

@@ -27,8 +27,8 @@ from ragstone.catalog.rows import signature, text_hash
 from ragstone.core.access import READERS, groups_in
 from ragstone.core.errors import Conflict
 from ragstone.core.protocols import Embedder
-from ragstone.core.records import Acquired, Decoded, Document, Finished, Skipped, Unchanged
-from ragstone.core.reports import AddReport, Plan
+from ragstone.core.records import UNCLEAR, Acquired, Decoded, Document, Finished, Skipped, Unchanged
+from ragstone.core.reports import AddReport, Plan, hidden_notices
 from ragstone.core.request import BILLION, Request
 from ragstone.core.threads import check, in_thread
 from ragstone.engine.batches import Change, Group, embedded, vectors_of
@@ -47,6 +47,7 @@ MIN_COMMIT_CHUNKS = 32
 COMMIT_SECONDS = 2.0
 """Target duration of a group: an interruption loses little work."""
 
+_STILL_HIDDEN = 'it names no groups any more, and nobody could read it before; to open it, write: readers: "*"'
 Turn = Callable[[], AbstractAsyncContextManager[None]]
 """Makes a context in which the caller holds the lock; each commit uses one."""
 _T = TypeVar("_T")
@@ -105,6 +106,8 @@ class _Tally:
     cached: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     decoded: dict[Decoded, None] = field(default_factory=dict)  # each file once, though every row of a table says it
+    hidden: dict[str, list[str]] = field(default_factory=dict)
+    """Documents that nobody may read because it is unclear who may, by the reason."""
     pending: dict[str, str] = field(default_factory=dict)
     """Signatures of documents that are not committed yet."""
     pending_groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -166,6 +169,7 @@ async def ingest(
         embedding_tokens=meter.embedding_tokens,
         embedding_retries=meter.embedding_retries,
         cost=meter.cost / BILLION,
+        notices=hidden_notices({reason: (len(ids), ids) for reason, ids in tally.hidden.items()}),
     )
 
 
@@ -283,6 +287,8 @@ def _find_changed(
     stored = catalog.signatures([document.id for document in documents])
     stored |= {one.id: tally.pending[one.id] for one in documents if one.id in tally.pending}
     for document in documents:
+        if reason := document.metadata.get(UNCLEAR):
+            tally.hidden.setdefault(str(reason), []).append(document.id)
         current = signature(document)
         if stored.get(document.id) == current:
             tally.unchanged += 1
@@ -304,8 +310,10 @@ def _inherit_groups(documents: Sequence[Document], catalog: Catalog, tally: _Tal
     for one in documents:
         if READERS in one.metadata:
             before[one.id] = groups_in(one.metadata[READERS])
-        groups = before.get(one.id)
-        out.append(one if groups is None else replace(one, metadata={**one.metadata, READERS: groups}))
+        elif (groups := before.get(one.id)) is not None:
+            kept = {READERS: groups} if groups else {READERS: groups, UNCLEAR: _STILL_HIDDEN}
+            one = replace(one, metadata={**one.metadata, **kept})
+        out.append(one)
     return out
 
 

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ragstone.catalog.location import Location
+from ragstone.catalog.protocol import Catalog
 from ragstone.core.access import Reader
 from ragstone.core.catalog import EngineStatus
 from ragstone.core.errors import Damaged, EngineError, KnowledgeBaseError
-from ragstone.core.records import Skipped
+from ragstone.core.filters import Compare
+from ragstone.core.records import UNCLEAR, Skipped
+from ragstone.core.reports import MOST_HIDDEN, MOST_REASONS, hidden_notices
 from ragstone.engine import languages
 from ragstone.engine.built import BuiltWith
 from ragstone.engine.caching import by_level
@@ -90,7 +93,7 @@ def status_of(version: Components, reader: Reader) -> Status:
         catalog=location.address,
         jobs=_job_counts(version),
         running=running(version.folder),
-        notices=(*_on_languages(version), *_on_engines(engines)),
+        notices=(*_on_hidden(version.catalog), *_on_languages(version), *_on_engines(engines)),
     )
 
 
@@ -112,6 +115,15 @@ def _readable_status(version: Components, reader: Reader) -> Status:
         skipped=(),
         engines=tuple(leg.status() for leg in version.external_indexes()),
     )
+
+
+def _on_hidden(catalog: Catalog) -> tuple[str, ...]:
+    """Return which documents nobody may read because it is unclear who may."""
+    hidden: dict[str, tuple[int, list[str]]] = {}
+    for reason, count in catalog.common_values(None, UNCLEAR, MOST_REASONS + 1):
+        found = catalog.listing(None, "", "", MOST_HIDDEN, where=Compare(key=UNCLEAR, op="=", value=reason))
+        hidden[reason] = (count, [one.document_id for one in found.documents])
+    return hidden_notices(hidden)
 
 
 def _on_languages(version: Components) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ from functools import lru_cache
 
 from ragstone.core.errors import Damaged, ModelError, RagstoneError
 from ragstone.core.filters import Filter
-from ragstone.core.records import Chunk, Hit, Matches, Question, Step
+from ragstone.core.naming import name_of
+from ragstone.core.records import Hit, Matches, Question, Step
 from ragstone.core.request import Request
 from ragstone.core.search_step import SearchStep
 from ragstone.engine.components import Components
@@ -240,11 +241,11 @@ class _Search:
                 continue
             source = hits[one.by]
             named = target if one.link.kind == "title" else source
-            searched = _name(named.chunk) if one.link.kind != "name" else _passage(source).shown(one.link.name)
+            searched = name_of(named.chunk) if one.link.kind != "name" else _passage(source).shown(one.link.name)
             step = SearchStep(
                 searched=searched,
                 target=target.chunk.id,
-                found=_name(source.chunk),
+                found=name_of(source.chunk),
                 source=source.chunk.id,
                 adds=round(self._asked.added(_passage(target).all, _passage(source).all), 4),
             )
@@ -275,7 +276,3 @@ def _passage(hit: Hit) -> steps.Passage:
 @lru_cache(maxsize=KEPT)
 def _read(title: str, text: str) -> steps.Passage:
     return steps.Passage(title, text)
-
-
-def _name(chunk: Chunk) -> str:
-    return chunk.title or chunk.document_id

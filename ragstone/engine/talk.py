@@ -8,10 +8,11 @@ from ragstone import query, respond
 from ragstone.chunk import Outlined, sentences
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import And, Compare, Filter, In, Or
+from ragstone.core.naming import name_of
 from ragstone.core.records import DATE_KEYS, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
-from ragstone.engine.by_name import IS_FILE, ByName, name_of, titles
+from ragstone.engine.by_name import IS_FILE, ByName, titles
 from ragstone.engine.components import Components
 from ragstone.engine.replied import Replied, Said, hits_of_chunks
 from ragstone.engine.search import Search

@@ -27,9 +27,9 @@ from ragstone.core.records import Document, Span
 from ragstone.core.reports import AddReport, Progress
 from ragstone.core.request import Request
 from ragstone.engine import languages
-from ragstone.engine.assembly import assemble, under
+from ragstone.engine.assembly import assemble, assemble_other, under
 from ragstone.engine.built import BuiltWith, create_version
-from ragstone.engine.components import Components, Source
+from ragstone.engine.components import Components
 from ragstone.engine.following import follow, follow_to_the_end, lock, locked, refuse_superseded
 from ragstone.engine.opening import OpenVersions, refuse_missing_engines
 from ragstone.engine.pipeline import ingest
@@ -116,7 +116,7 @@ class Versions:
         with self._versions.current() as version, version.location.rebuilding(self._versions.patience):
             previous = version.location.previous()
             size = megabytes(previous) if previous else 0.0
-            version.location.clear(keep=version.location.next())
+            version.location.clear(version.location.next())
             return round(size - (megabytes(previous) if previous else 0.0), 2)
 
     def use_engines(self, engines: Mapping[str, str]) -> tuple[EngineStatus, ...]:
@@ -168,7 +168,7 @@ class Versions:
             refuse_superseded(version)
             path = _version_with(location, BuiltWith.of(settings, _embedder_for(version, settings)))
             with closing(location.catalog(path)) as catalog:
-                other = _assembled(version, path, catalog, settings)
+                other = assemble_other(version, path, catalog, settings)
                 report = await _catch_up(version, other, on_progress)
                 if switch:
                     with await lock(version, self._versions.patience.endless()):
@@ -181,19 +181,6 @@ class Versions:
                 other.source.own.close()
             unchanged = version.catalog.counts().documents - report.added - report.updated
             return done(replace(report, unchanged=max(0, unchanged), seconds=time.perf_counter() - started))
-
-
-def _assembled(version: Components, path: Path, catalog: Catalog, settings: Settings) -> Components:
-    """Return the components of another version, which shares models and journal with the one in use."""
-    source = Source(
-        location=version.location,
-        path=path,
-        catalog=catalog,
-        build_embedder=version.source.build_embedder,
-        overrides=version.source.overrides,
-        shared=version.source.shared,
-    )
-    return assemble(source, settings, BuiltWith(**catalog.built_with()))
 
 
 def _embedder_for(version: Components, settings: Settings) -> Embedder:

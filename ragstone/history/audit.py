@@ -21,6 +21,7 @@ Act = Literal[
     "person.sign_out",
     "sync",
     "job.cancel",
+    "document.forget",
     "source.schedule",
     "setting.change",
     "model.choose",

@@ -237,13 +237,18 @@ def put_turn(db: JournalDatabase, session: str, at: float, turn: Turn) -> None:
 
 
 def forget_if_unused(db: JournalDatabase, name: str) -> None:
-    """Forget the conversations of a reader whose name nobody has now, as part of a transaction.
+    """Forget what is stored for a reader whose name nobody has now, as part of a transaction.
 
     Whoever gets the name next is somebody else, and may read other documents.
     """
-    if not _is_in_use(db, name):
-        _delete_of(db, "turns", name)
-        _forget_what_belongs_to_none(db)
+    if _is_in_use(db, name):
+        return
+    who = Reader(name=name).who
+    _delete_of(db, "turns", name)
+    _forget_what_belongs_to_none(db)
+    db.execute("DELETE FROM feedback WHERE response IN (SELECT id FROM responses WHERE reader = ?)", [who])
+    db.execute("DELETE FROM responses WHERE reader = ?", [who])
+    db.execute("DELETE FROM jobs WHERE reader = ? AND ended IS NOT NULL", [who])
 
 
 def end_links_if_unused(db: JournalDatabase, name: str) -> None:

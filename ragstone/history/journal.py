@@ -26,9 +26,11 @@ from ragstone.history.store import JournalDatabase
 from ragstone.storage import locks
 from ragstone.storage.disk import drop, put_in_place
 from ragstone.storage.files import is_writable
-from ragstone.storage.sqlite import connect, connect_fixed, connect_to_check, crc32, fixed_state
+from ragstone.storage.sqlite import compact, connect, connect_fixed, connect_to_check, crc32, fixed_state
 
 NAME = "journal.db"
+MOVED = f"{NAME}.moved"
+"""The name of a host's own journal after the catalog's server took its rows over."""
 
 
 def row_crc(*values: object) -> int:
@@ -108,6 +110,12 @@ class Journal:
         with self._lock, self._translated("written"):
             if self._db is not None:
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def compact(self) -> None:
+        with self.reading() as db:
+            if db is not None:
+                compact(db)
+        drop(self.path.with_name(MOVED))
 
     def _connected(self) -> sqlite3.Connection:
         may_write = is_writable(self.path)

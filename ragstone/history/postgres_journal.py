@@ -18,17 +18,15 @@ from ragstone.core.catalog import Finding
 from ragstone.core.errors import EngineError, KnowledgeBaseError
 from ragstone.history.checksums import SUMS
 from ragstone.history.copying import copy_rows
-from ragstone.history.journal import NAME, Journal, damaged_rows
+from ragstone.history.journal import MOVED, NAME, Journal, damaged_rows
 from ragstone.history.journal_tables import FORMAT, MIGRATIONS
 from ragstone.history.store import JournalDatabase
 from ragstone.services.postgres import Server, inlined
-from ragstone.storage.disk import put_in_place
+from ragstone.storage.disk import drop, put_in_place
 
 if TYPE_CHECKING:
     from ragstone.services.postgres import Connection, Cursor
 
-MOVED = f"{NAME}.moved"
-"""The name of a host's own journal after its rows were taken over."""
 LOOK_AGAIN = 60.0
 """Seconds after which the format is read again: another host may have a newer Ragstone."""
 _BEGIN = """
@@ -106,6 +104,12 @@ class PostgresJournal:
 
     def forget_pages(self) -> None:
         """Do nothing: the server overwrites deleted rows when it vacuums."""
+
+    def compact(self) -> None:
+        with self._translated("written"):
+            if self._is_current():
+                self._server.rewrite()
+        drop(self.folder / MOVED)
 
     def findings(self) -> list[Finding]:
         with self.reading() as db:

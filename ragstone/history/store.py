@@ -100,6 +100,14 @@ class JournalStore(Protocol):
         """Remove the remains of deleted rows, as far as possible."""
         ...
 
+    def compact(self) -> None:
+        """Write every table anew, without the remains of deleted rows.
+
+        Raises:
+            Damaged, KnowledgeBaseError: as for `writing`.
+        """
+        ...
+
     def another(self) -> JournalStore:
         """Return the same journal for a caller that must not wait for the other users of this one."""
         ...

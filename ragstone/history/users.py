@@ -46,7 +46,7 @@ class Users:
         self._journal, self._clock = journal, clock or journal.clock
 
     def add(self, name: str, password: str, scopes: Sequence[str], groups: Sequence[str] | None = None) -> User:
-        """Add a user. Conversations of somebody who had the name and has left are forgotten.
+        """Add a user. The conversations, answers and jobs of somebody who had the name and has left are forgotten.
 
         Raises:
             UsageError: the name is taken, reserved or not allowed, the password is weak, or a scope is unknown.

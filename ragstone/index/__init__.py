@@ -110,6 +110,13 @@ def has_multilingual() -> bool:
     return True
 
 
+def ordinary_words() -> frozenset[str]:
+    """Return the English words, in lower case, that are too common to identify a text, and common numbers."""
+    from ragstone.index.embed.minilm.weights import vocabulary
+
+    return frozenset(vocabulary())
+
+
 def build_token_embedder(settings: IndexSettings) -> TokenEmbedder:
     """Return the embedder for token vectors, for use with an embedder that has none."""
     from ragstone.index.embed.local import MiniLM

@@ -13,9 +13,10 @@ from ragstone.query.named import NamedDocument, named_documents, naming_words, w
 from ragstone.query.reports import NamedReport, named_report
 from ragstone.query.talk import Talk, names_something, talk_of
 from ragstone.query.talk.classifier import embedder_of, is_short, talk_by_meaning
+from ragstone.query.tasks import Task, task_of
 from ragstone.query.understand import understand
 from ragstone.query.web import build_web_search, why_search, with_web
-from ragstone.query.where import describe, parse, refuse_foreign_groups, refuse_unknown_fields
+from ragstone.query.where import describe, parse, refuse_foreign_groups, refuse_paths, refuse_unknown_fields
 
 __all__ = [
     "CONTEXT",
@@ -24,6 +25,7 @@ __all__ = [
     "NamedDocument",
     "NamedReport",
     "Talk",
+    "Task",
     "above",
     "allocate",
     "analyse",
@@ -46,10 +48,12 @@ __all__ = [
     "parse",
     "refers_back",
     "refuse_foreign_groups",
+    "refuse_paths",
     "refuse_unknown_fields",
     "rewritten",
     "talk_by_meaning",
     "talk_of",
+    "task_of",
     "to_read",
     "understand",
     "why_search",

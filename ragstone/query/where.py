@@ -23,6 +23,7 @@ from typing import Any, Literal, NoReturn
 from ragstone.core.access import READERS
 from ragstone.core.errors import UsageError
 from ragstone.core.filters import And, Compare, Exists, Filter, In, Not, Or, Scalar
+from ragstone.core.naming import is_path
 from ragstone.core.records import Metadata
 
 MAX_LENGTH = 10_000
@@ -55,7 +56,7 @@ def refuse_unknown_fields(where: Filter, known: Collection[str]) -> None:
     Raises:
         UsageError: naming the field, and the nearest known one.
     """
-    for field in _fields(where):
+    for field in (part.key for part in _parts(where)):
         if field not in known:
             near = get_close_matches(field, known, 1)
             hint = f"did you mean {near[0]}?" if near else f"fields are {', '.join(sorted(known)[:20])}"
@@ -68,29 +69,41 @@ def refuse_foreign_groups(where: Filter, own: Collection[str]) -> None:
     Raises:
         UsageError: it compares the groups of documents with other groups than these, or by their order.
     """
-    match where:
-        case Compare(key=key, op=op, value=value) if key == READERS and (op not in ("=", "!=") or value not in own):
-            raise UsageError(f"'{READERS}' can only be compared, by = or !=, with a group that you are in")
-        case In(key=key, values=values) if key == READERS and not set(values) <= set(own):
-            raise UsageError(f"'{READERS}' can only be compared with groups that you are in")
-        case Not(part=part):
-            refuse_foreign_groups(part, own)
-        case And(parts=parts) | Or(parts=parts):
-            for part in parts:
-                refuse_foreign_groups(part, own)
-        case _:
-            pass
+    for part in _parts(where):
+        if part.key == READERS and not _is_compared_only_with(part, own.__contains__):
+            raise UsageError(f"'{READERS}' can only be compared, by =, != or in, with groups that you are in")
 
 
-def _fields(where: Filter) -> Iterator[str]:
+def refuse_paths(where: Filter) -> None:
+    """Refuse a filter that would tell a reader in which folder of the server a file lies.
+
+    Raises:
+        UsageError: it compares sources with paths, or by their order.
+    """
+    for part in _parts(where):
+        if part.key == "source" and not _is_compared_only_with(part, lambda value: not is_path(str(value))):
+            raise UsageError("'source' can only be compared, by =, != or in, with addresses or publishers")
+
+
+def _is_compared_only_with(part: Compare | In | Exists, is_allowed: Callable[[Scalar], bool]) -> bool:
+    match part:
+        case Compare(op=op, value=value):
+            return op in ("=", "!=") and is_allowed(value)
+        case In(values=values):
+            return all(map(is_allowed, values))
+        case Exists():
+            return True
+
+
+def _parts(where: Filter) -> Iterator[Compare | In | Exists]:
     match where:
-        case Compare(key=key) | In(key=key) | Exists(key=key):
-            yield key
+        case Compare() | In() | Exists():
+            yield where
         case Not(part=part):
-            yield from _fields(part)
+            yield from _parts(part)
         case And(parts=parts) | Or(parts=parts):
             for part in parts:
-                yield from _fields(part)
+                yield from _parts(part)
 
 
 def parse(text: str) -> Filter:

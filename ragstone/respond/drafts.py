@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from ragstone.core.answers import Citation, Draft, SentenceClosed, Statement, TextWritten
 from ragstone.core.errors import ResponseError
+from ragstone.core.naming import name_of
 from ragstone.core.protocols import Answerer
-from ragstone.core.records import Chunk, Evidence, Hit, Span
+from ragstone.core.records import Evidence, Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond.links import strip_links
 from ragstone.respond.requirements.unmet import Lack
@@ -202,12 +203,6 @@ def _line(passage: ClosestPassage) -> str:
     title = " ".join(strip_links(name_of(chunk)).split())
     words = strip_links(passage.span.of(chunk.text)) if passage.span else ""
     return f"- {title}: {shortened(words, MAX_QUOTE)}" if len(words.split()) > 1 else f"- {title}"
-
-
-def name_of(chunk: Chunk) -> str:
-    """Return the title of a document; without one its address, or the name of its file without the folders."""
-    id = chunk.document_id
-    return chunk.title or chunk.url or (id if "://" in id else re.split(r"[/\\]", id.rstrip("/\\"))[-1])
 
 
 def unmarked(name: str) -> str:

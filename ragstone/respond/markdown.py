@@ -40,16 +40,6 @@ def bare(sentence: str) -> str:
     return " ".join(_SIGNS.sub("", sentence).replace("|", " ").split())
 
 
-def doubted(sentence: str, phrases: Sequence[str], mark: str) -> str:
-    """Return a sentence with a mark behind each phrase of it, or at its end if it has none of them."""
-    ends = [place + len(phrase) for phrase in phrases if (place := sentence.find(phrase)) >= 0]
-    if not ends or ends_in_code(sentence) or is_row(sentence):
-        return marked(sentence, [mark])
-    for end in sorted(ends, reverse=True):
-        sentence = f"{sentence[:end]} {mark}{sentence[end:]}"
-    return sentence
-
-
 def marked(sentence: str, marks: Sequence[str]) -> str:
     """Return a sentence with its citation marks: within the last cell of a row, and below code."""
     if not marks:

@@ -14,8 +14,9 @@ from string import Formatter
 
 from ragstone.core.answers import Draft, Outcome, Statement
 from ragstone.core.kinds import TalkKind
+from ragstone.core.naming import name_of
 from ragstone.core.records import Hit, Span
-from ragstone.respond.drafts import MAX_QUESTION, cite, name_of, shortened, unmarked
+from ragstone.respond.drafts import MAX_QUESTION, cite, shortened, unmarked
 from ragstone.respond.links import strip_links
 from ragstone.respond.words import languages, replies
 

@@ -154,6 +154,7 @@ class Ragstone:
     sync = blocking(AsyncRagstone.sync)
     crawl = blocking(AsyncRagstone.crawl)
     remove = blocking(AsyncRagstone.remove)
+    forget = blocking(AsyncRagstone.forget)
     document = blocking(AsyncRagstone.document)
     documents = blocking(AsyncRagstone.documents)
     rate = blocking(AsyncRagstone.rate)

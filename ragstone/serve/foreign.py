@@ -10,6 +10,7 @@ from typing import Any
 
 from ragstone.core.access import Reader
 from ragstone.core.filters import Scalar
+from ragstone.core.named_groups import is_clear_name
 from ragstone.core.records import Hit
 from ragstone.serve import as_json
 from ragstone.serve.blocking import Ragstone
@@ -44,7 +45,9 @@ def plain(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def facts_of(metadata: Mapping[str, Any]) -> dict[str, Scalar | tuple[Scalar, ...]]:
     """Return foreign metadata as filters know it; what they cannot compare becomes text."""
-    return {name: fact for name, raw in metadata.items() if (fact := _fact(raw)) is not None}
+    facts = {name: fact for name, raw in metadata.items() if (fact := _fact(raw)) is not None}
+    # A missing list of readers must not open a document that names nobody.
+    return facts | {name: () for name, raw in metadata.items() if raw is None and is_clear_name(name)}
 
 
 class Ids:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ragstone.core.filters import Filter
     from ragstone.core.records import Hit
     from ragstone.core.reports import AddReport
+    from ragstone.engine.erasure import Erasure
     from ragstone.engine.knowledge_base import KnowledgeBase
     from ragstone.engine.progress import OnProgress
     from ragstone.engine.status import Status
@@ -122,6 +123,11 @@ class AsyncRagstone:
         """Remove documents, all or none, and return their full ids; see `Documents.remove`."""
         documents = (await self._opened()).documents
         return await asyncio.to_thread(documents.remove, ids, reader=self.reader)
+
+    async def forget(self, *ids: str, words: str = "") -> Erasure:
+        """Erase documents with every trace that they left, and return the proof; see `Documents.forget`."""
+        documents = (await self._opened()).documents
+        return await asyncio.to_thread(documents.forget, ids, reader=self.reader, words=words)
 
     async def document(self, id: str) -> Document:
         """Return a stored document; see `Documents.get`."""

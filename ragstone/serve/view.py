@@ -1,17 +1,22 @@
-"""What a reader is shown of a record: no path of the server, and no group that is not their own.
+"""What a reader is shown of a record: no path or service of the server, and no group that is not their own.
 
 The owner of the files and administrators are shown everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ragstone.core.access import EVERYONE, READERS, Reader
 from ragstone.core.answers import Answered, Event, EvidenceFound
 from ragstone.core.catalog import Listing
+from ragstone.core.filters import Filter
+from ragstone.core.naming import is_path
 from ragstone.core.records import Document, Hit, Metadata
+from ragstone.query import parse, refuse_paths
+from ragstone.serve.plain_notices import plain_notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +32,9 @@ class View:
 
     def source(self, source: str, document_id: str) -> str:
         """Return a source without the folders of the server above it; addresses stay as they are."""
-        path = source.removeprefix("file://")
-        if self.is_full or not path.startswith("/"):
+        if self.is_full or not is_path(source):
             return source
+        path = source.removeprefix("file://").replace("\\", "/")
         return document_id if path.endswith(f"/{document_id}") else path.rpartition("/")[2]
 
     def metadata(self, metadata: Metadata) -> Metadata:
@@ -56,18 +61,44 @@ class View:
         )
         return replace(page, documents=documents)
 
+    def where(self, where: Filter | str | None) -> Filter | None:
+        """Return a filter, parsed.
+
+        Raises:
+            UsageError: it cannot be read, or it compares what the reader is not shown.
+        """
+        parsed = parse(where) if isinstance(where, str) else where
+        if parsed is not None and not self.is_full:
+            refuse_paths(parsed)
+        return parsed
+
     def hits(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """Return hits as they are shown."""
         if self.is_full:
             return tuple(hits)
         return tuple(replace(hit, chunk=replace(hit.chunk, metadata=self.metadata(hit.chunk.metadata))) for hit in hits)
 
+    def notices(self, notices: Sequence[str]) -> tuple[str, ...]:
+        """Return notices as they are shown, each once."""
+        return tuple(notices if self.is_full else dict.fromkeys(map(plain_notice, notices)))
+
+    def stored(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the JSON of a stored answer as it is shown."""
+        return {**answer, "notices": list(self.notices(answer["notices"]))}
+
     def event(self, event: Event) -> Event:
         """Return an event of a stream as it is shown."""
         match event:
             case EvidenceFound(evidence=evidence):
-                return replace(event, evidence=replace(evidence, hits=self.hits(evidence.hits)))
+                shown = replace(
+                    evidence,
+                    hits=self.hits(evidence.hits),
+                    missing=self.notices(evidence.missing),
+                    notices=self.notices(evidence.notices),
+                )
+                return replace(event, evidence=shown)
             case Answered(answer=answer):
-                return replace(event, answer=replace(answer, hits=self.hits(answer.hits)))
+                shown = replace(answer, hits=self.hits(answer.hits), notices=self.notices(answer.notices))
+                return replace(event, answer=shown)
             case _:
                 return event

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from ragstone.core.answers import Message, Piece, Reply
-from ragstone.core.errors import EmbeddingError, ModelError
+from ragstone.core.errors import EmbeddingError, EmptyReply, ModelError
 from ragstone.core.protocols import ChatModel, Embedder, Role
 from ragstone.core.records import Span
 from ragstone.core.request import Meter, Request
@@ -75,6 +75,9 @@ class Metered:
                     else:
                         pieces_sent.append(piece)
                     yield piece
+        except EmptyReply as empty:  # which costs as much as any reply
+            reply = empty.reply
+            raise
         except ModelError:
             refused = not pieces_sent
             raise

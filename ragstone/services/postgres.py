@@ -168,6 +168,46 @@ class Server:
         finally:
             connection.close()
 
+    def rewrite(self, schema: str = "", tables: str = "") -> None:
+        """Write the tables of a schema anew, without the remains of deleted rows, and sample their values again.
+
+        Args:
+            schema: the schema of unqualified names if not given.
+            tables: regular expression of their names; all if not given.
+
+        Raises:
+            EngineError: the server cannot be reached, or refuses, or an old transaction keeps the remains.
+        """
+        sql = """
+            SELECT format('%%I.%%I', schemaname, tablename), pg_has_role(tableowner, 'USAGE'), tableowner FROM pg_tables
+            WHERE schemaname = coalesce(nullif(%s, ''), current_schema()) AND tablename ~ %s
+        """
+        with self.kept() as db, self._translated():
+            db.execute("SELECT set_config('statement_timeout', '0', false)")
+            self._await_old_transactions(db)
+            for table, may, owner in db.execute(sql, [schema, tables]).fetchall():
+                command = f"VACUUM (FULL, ANALYZE) {table}"
+                if not may:
+                    raise EngineError(f"{self.name}: {table} belongs to {owner}; as that user, run: {command}")
+                db.execute(command.encode())
+            db.execute("VACUUM (FULL) pg_catalog.pg_statistic")  # it has samples of values; skipped if not allowed
+
+    def _await_old_transactions(self, db: Connection) -> None:
+        """Wait for the transactions that could still read deleted rows, as long as for a reply."""
+        (now,) = db.execute("SELECT txid_current()::text::xid::text::bigint").fetchone() or (0,)
+        sql = """
+            SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()
+            AND backend_xmin IS NOT NULL AND age(backend_xmin) >= age(%s::text::xid)
+        """
+        deadline = time.monotonic() + self._seconds
+        while found := db.execute(sql, [str(now)]).fetchone():
+            if time.monotonic() > deadline:
+                raise EngineError(
+                    f"{self.name}: the process {found[0]} has had a transaction open for more than {self._seconds:g} s,"
+                    " which keeps deleted rows; end it and try again"
+                )
+            time.sleep(GRACE / 10)
+
     @property
     def _limit(self) -> int:
         return max(1, math.ceil(self._seconds * 1000))

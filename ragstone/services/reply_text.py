@@ -12,7 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from ragstone.core.answers import Piece, Reply
-from ragstone.core.errors import ModelError
+from ragstone.core.errors import EmptyReply
 from ragstone.services import unwrapped
 
 _TAG = r"(?:seed:|antml:|ant)?(?:think(?:ing)?|thoughts?|reasoning|reflection|analysis|scratchpad)"
@@ -264,7 +264,7 @@ async def cleaned(
         form: a JSON object was asked for.
 
     Raises:
-        ModelError: no words are left; the message says why.
+        EmptyReply: no words are left; the message says why.
     """
     cleaner, begun = Cleaner(habits, form=form), False
     async with aclosing(pieces):
@@ -280,7 +280,8 @@ async def cleaned(
             reasoning = "\n".join(filter(None, (piece.reasoning.strip(), reply.reasoning)))
             text = reply.text or _answer_after(piece.reasoning)
             if not text:
-                raise ModelError(_without_words(name, replace(piece, reasoning=reasoning)))
+                empty = replace(piece, text="", reasoning=reasoning)
+                raise EmptyReply(_without_words(name, empty), empty)
             if rest := cleaner.unsent(text):
                 yield rest
             yield replace(piece, text=text, reasoning=reasoning)

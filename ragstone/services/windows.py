@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import ProxyHandler, build_opener
 from urllib.request import Request as HttpRequest
 
-from ragstone.settings.model_servers import SMALL_WINDOW, Endpoint
+from ragstone.settings.model_servers import KNOWN_SERVERS, LOCAL_SERVERS, SMALL_WINDOW, Endpoint
 
 Fields = Mapping[str, Any]
 _SECONDS = 2.0
@@ -38,8 +38,9 @@ async def learnt_window(endpoint: Endpoint, model: str) -> int | None:
     if not _tells_windows(endpoint):
         return 0
     try:
-        return await asyncio.to_thread(_window, endpoint, model, _SECONDS)
-    except OSError:
+        async with asyncio.timeout(_SECONDS):
+            return await asyncio.to_thread(_window, endpoint, model, _SECONDS)
+    except OSError:  # also if it takes too long
         return None
 
 
@@ -70,8 +71,16 @@ def _chat_models(listed: Mapping[str, Fields]) -> list[str]:
 
 
 def _tells_windows(endpoint: Endpoint) -> bool:
-    """Return whether it is known that the server says nothing of windows, so that no question has to wait for it."""
-    return endpoint.kind not in ("azure", "anthropic", "deepseek") and "api.openai.com" not in endpoint.address
+    """Return whether a question may wait for what the server says of itself, because servers of this kind say it."""
+    return _kind(endpoint) not in ("openai", "azure", "anthropic", "deepseek", "gguf")
+
+
+def _kind(endpoint: Endpoint) -> str:
+    """Return the kind of a server; one of OpenAI's protocol at a usual port is what usually listens there."""
+    if endpoint.kind != "openai":
+        return endpoint.kind
+    ports = {urlsplit(KNOWN_SERVERS[name].address).port: name for name in LOCAL_SERVERS}
+    return ports.get(urlsplit(endpoint.address).port, endpoint.kind)
 
 
 def _window(endpoint: Endpoint, model: str, seconds: float) -> int:
@@ -107,7 +116,7 @@ def _of_entry(endpoint: Endpoint, model: str, entry: Fields, seconds: float) -> 
 
 
 def _of_lmstudio(endpoint: Endpoint, model: str, entry: Fields, seconds: float) -> int:
-    if not _is_local(endpoint, "lmstudio"):
+    if _kind(endpoint) != "lmstudio":
         return 0
     entry = _json(f"{_root(endpoint)}/api/v0/models/{quote(model)}", endpoint.key, seconds)
     return _first(entry) if entry.get("state") == "loaded" else min(_first(entry), SMALL_WINDOW)
@@ -115,7 +124,7 @@ def _of_lmstudio(endpoint: Endpoint, model: str, entry: Fields, seconds: float) 
 
 def _of_ollama(endpoint: Endpoint, model: str, entry: Fields, seconds: float) -> int:  # noqa: ARG001
     """Return the window that Ollama uses, which is smaller than the one that the model could have."""
-    if not _is_local(endpoint, "ollama"):
+    if _kind(endpoint) != "ollama":
         return 0
     running = _json(f"{_root(endpoint)}/api/ps", endpoint.key, seconds).get("models")
     for one in cast("Sequence[Fields]", running or ()):
@@ -129,17 +138,10 @@ def _of_ollama(endpoint: Endpoint, model: str, entry: Fields, seconds: float) ->
 
 
 def _of_llamacpp(endpoint: Endpoint, model: str, entry: Fields, seconds: float) -> int:  # noqa: ARG001
-    if not _is_local(endpoint, "llamacpp"):
+    if _kind(endpoint) != "llamacpp":
         return 0
     told = _json(f"{_root(endpoint)}/props", endpoint.key, seconds)
     return _first(cast(Fields, told.get("default_generation_settings") or {}))
-
-
-def _is_local(endpoint: Endpoint, kind: str) -> bool:
-    """Return whether a server is of this kind, or is any server of OpenAI's protocol that may be of this kind."""
-    return endpoint.kind == kind or (
-        endpoint.kind not in ("gemini", "mistral", "groq", "openrouter", "vllm") and not endpoint.key
-    )
 
 
 def _bare(model: str) -> str:

@@ -51,10 +51,10 @@ class MetadataSettings(Section):
 
 
 class AccessSettings(Section):
-    """The groups that may read a document. The document itself decides first, then its folder, then the default.
+    """The groups that may read a document: those that its own list and the rule of its folder both name.
 
-    Everyone may read a document for which no rule exists. The group ``*`` contains everyone. A knowledge base keeps
-    its rules until new ones are given.
+    The default counts if neither names a group. Everyone may read a document for which no rule exists. The group ``*``
+    contains everyone. A knowledge base keeps its rules until new ones are given.
     """
 
     column: str = Field(
@@ -137,7 +137,8 @@ class ConnectionSettings(Section):
         description="Address of the source, such as `s3://bucket/docs`, or `package.module:Class` for your own source.",
     )
     groups: tuple[str, ...] = Field(
-        default=(), description="Groups of documents for which neither the source nor the document names groups."
+        default=(),
+        description="Groups that may read the documents at most. The source and the documents can name fewer groups.",
     )
     secret: str = Field(
         default="",

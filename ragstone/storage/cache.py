@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from ragstone.storage.cache_key import checksum
-from ragstone.storage.sqlite import connect_private
+from ragstone.storage.sqlite import compact, connect_private
 
 FORMAT = 2
 """The format of the file. A file of another format is deleted."""
@@ -113,8 +113,8 @@ class Cache(Protocol):
         """Count hits and misses of a kind that is kept."""
         ...
 
-    def clear(self, kinds: Sequence[str] = ()) -> None:
-        """Delete these kinds with their statistics; all kinds if none is named."""
+    def clear(self, kinds: Sequence[str] = ()) -> bool:
+        """Delete these kinds with their statistics, all kinds if none is named; return whether nothing is left."""
         ...
 
     def close(self) -> None:
@@ -233,18 +233,25 @@ class FileCache:
             )
         return tuple(out)
 
-    def clear(self, kinds: Sequence[str] = ()) -> None:
-        def empty(db: sqlite3.Connection) -> None:
+    def clear(self, kinds: Sequence[str] = ()) -> bool:
+        def empty(db: sqlite3.Connection) -> bool:
             which = f" WHERE kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
             for table in ("entries", "totals"):
                 db.execute(f"DELETE FROM {table}{which}", list(kinds))  # noqa: S608
-            db.execute("VACUUM")
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            compact(db)
+            db.execute(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}")
+            return True
 
-        if self._path.is_file():
+        if not self._path.is_file():
+            return True
+        if not self._limits:
+            with self._lock:
+                self._delete()
+        else:
             self._counts = Counter({one: count for one, count in self._counts.items() if kinds and one[0] not in kinds})
             self._used = {one: at for one, at in self._used.items() if kinds and one[0] not in kinds}
-            self._try(empty)
+            return bool(self._try(empty))
+        return True
 
     def close(self) -> None:
         if self._db is not None:

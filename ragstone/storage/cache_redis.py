@@ -132,12 +132,12 @@ class SharedCache:
     def status(self) -> tuple[CacheStatus, ...]:
         return (*self._local.status(), self._status())
 
-    def clear(self, kinds: Sequence[str] = ()) -> None:
+    def clear(self, kinds: Sequence[str] = ()) -> bool:
         """Delete these kinds, or all, here and on the server, where other knowledge bases lose them too."""
-        self._local.clear(kinds)
+        is_empty = self._local.clear(kinds)
         patterns = [f"{PREFIX}{kind}:*" for kind in kinds] or [f"{PREFIX}*"]
 
-        def forget() -> None:
+        def forget() -> bool:
             batch: list[bytes] = []
             name: bytes
             for name in chain.from_iterable(self._redis.scan_iter(match=one, count=AT_ONCE) for one in patterns):
@@ -147,8 +147,9 @@ class SharedCache:
                     batch.clear()
             if batch:
                 self._redis.unlink(*batch)
+            return True
 
-        self._ask(forget)
+        return bool(self._ask(forget, insist=True)) and is_empty
 
     def close(self) -> None:
         def save() -> None:

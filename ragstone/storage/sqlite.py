@@ -72,6 +72,20 @@ def connect_to_check(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None) if is_writable(path) else connect_fixed(path)
 
 
+def compact(db: sqlite3.Connection) -> None:
+    """Write a database anew, without the remains of deleted rows, and empty its log.
+
+    Raises:
+        sqlite3.Error: it cannot be written, or another process keeps reading an older state.
+    """
+    db.execute(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}")
+    db.execute("PRAGMA secure_delete=ON")
+    db.execute("VACUUM")
+    (is_busy, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if is_busy:
+        raise sqlite3.OperationalError("another process keeps reading it; try again when that is done")
+
+
 def _log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
 

@@ -292,8 +292,10 @@ def test_finds_headings_of_real_pages(data_dir: Path, read_one: ReadOne, page: s
         ("readers:\n  - finance\n  - hr", {"readers": ("finance", "hr")}),
         ("readers: []", {"readers": ()}),
         ("readers:", {"readers": ()}),
-        ("author: Ann Lee\ndate: 2026-11-23\ntags: [a, 'b c']", {"author": "Ann Lee", "tags": "a, b c"}),
-        ("last-reviewed: 2026", {"last_reviewed": "2026"}),
+        ("author: Ann Lee\ndate: 2026-11-23\ntags: [a, 'b c']", {"author": "Ann Lee", "tags": ("a", "b c")}),
+        ("last-reviewed: 2026", {"last_reviewed": 2026}),
+        ("price: 12.5\nactive: true\ncode: 007", {"price": 12.5, "active": True, "code": "007"}),
+        ("author: Ann: the boss\nreaders: [hr]", {"author": "Ann: the boss", "readers": ("hr",)}),
         ('path: ../../etc\nkind: secret\ntitle: "T: one"', {"path": "a.md", "kind": "markdown"}),
     ],
 )

@@ -139,12 +139,20 @@ def test_new_groups_are_stored_though_the_version_stays() -> None:
     assert document.metadata[READERS] == ("Staff",)
 
 
-def test_groups_of_a_connection_yield_to_those_of_the_source() -> None:
-    source = Memory(a="one", b="two")
-    source.listed = [entry("a", "1"), replace(entry("b", "1"), groups=())]
-    found = acquire.read_source(source, AcquireSettings(), groups=("staff",))
+def test_connection_source_and_document_narrow_each_other() -> None:
+    front = "---\nreaders: [{}]\n---\ntext"
+    source = Memory(a="one", b="two", c="three", d=front.format("hr, staff"), e=front.format("board"), f="six")
+    source.listed = [
+        entry("a", "1"),
+        replace(entry("b", "1"), groups=()),
+        replace(entry("c", "1"), groups=("board", "hr")),
+        entry("d", "1"),
+        entry("e", "1"),
+        replace(entry("f", "1"), metadata={"Readers": ("hr",)}),
+    ]
+    found = acquire.read_source(source, AcquireSettings(), groups=("staff", "hr"))
     groups = {one.id[-1]: one.metadata[READERS] for one in found if isinstance(one, Document)}
-    assert groups == {"a": ("staff",), "b": ()}
+    assert groups == {"a": ("hr", "staff"), "b": (), "c": ("hr",), "d": ("hr", "staff"), "e": (), "f": ("hr",)}
 
 
 def test_what_the_source_knows_replaces_what_the_text_says() -> None:

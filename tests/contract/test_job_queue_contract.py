@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.core.reports import AddReport
+from ragstone.core.traces import Traces
 from ragstone.engine.jobs.journal import JournalJobs
 from ragstone.engine.jobs.postgres import PostgresJobs
 from ragstone.engine.jobs.queue import Job, JobCounts, JobQueue, Work
@@ -97,6 +98,22 @@ def test_whose_lease_has_run_out_has_lost_the_job(opened: OpenQueue) -> None:
     found = queue.get(lost.id)
     assert found is not None
     assert (found.state, found.server) == ("done", "next")
+
+
+def test_erased_documents_leave_every_job(opened: OpenQueue) -> None:
+    queue = opened()
+    waiting, alone, over = queue.put(
+        "add", [Work(files=files) for files in (("a.md", "b.md"), ("a.md",), ("a.md", "c.md"))]
+    )
+    queue.erase(Traces(names=frozenset(["z.md"])))
+    assert len(queue.last(9)) == 3
+    assert done(queue, [taken(queue) for _ in range(3)][2])
+    queue.erase(Traces(names=frozenset(["a.md"])))
+    assert [queue.get(job.id) and queue.get(job.id).work.files for job in (waiting, alone, over)] == [
+        ("b.md",),
+        None,
+        None,
+    ]
 
 
 def test_a_lease_that_is_renewed_lasts(opened: OpenQueue) -> None:

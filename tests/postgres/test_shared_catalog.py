@@ -175,7 +175,7 @@ def test_a_version_that_is_still_read_stays(opened: Opened) -> None:
     assert found(kept, "called n1") == ["room1"]
     kept.close()
     found(other, "called n1")
-    parts(one).location.clear(keep=parts(one).location.previous())
+    parts(one).location.clear(parts(one).location.previous())
     with pytest.raises(NotFound):
         parts(one).location.catalog(old)
 

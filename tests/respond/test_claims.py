@@ -5,7 +5,8 @@ from evidence import hit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.respond.writing.claims import Claims, Verdict, verdict
+from ragstone.respond.writing.claims import Claim, Claims, Verdict, verdict
+from ragstone.respond.writing.told import Told, told_by
 
 HITS = [
     hit(
@@ -51,7 +52,7 @@ def test_claims_nothing(sentence: str):
         "## The director is Anna Berg",
         "**Masks are not sold**",
         "**Masks are sold.**",
-        "- Masks",
+        "- Hats",
         "Masks are sold at the entrance.",
         "Yes, at the entrance.",
     ],
@@ -72,8 +73,17 @@ def test_the_words_of_a_yes_or_no_question_claim_something():
         "The documents do not say where masks are sold.",
         "No information about masks was found in the sources.",
         "The passages don't mention it.",
+        "Not stated.",
+        "The brochure is silent on masks.",
+        "The annals end in 2018.",
+        "Only the prices of hats are listed; those of masks are not.",
+        "I'd need the price list of 2024 for that.",
         "Die Dokumente enthalten dazu keine Angaben.",
+        "Der Museumsvertrag nennt keinen Preis.",
         "Dokumentuose apie tai nieko nerašoma, informacijos nėra pateikta.",
+        "Kaina neminima.",
+        "Maklumat itu tidak disebut dalam petikan.",
+        "The documents do not mention that masks are dangerous.",
     ],
 )
 def test_silence_of_the_documents(sentence: str):
@@ -83,15 +93,40 @@ def test_silence_of_the_documents(sentence: str):
 @pytest.mark.parametrize(
     "sentence",
     [
-        "The documents do not say where masks are sold, but Anna Berg sells them.",
-        "The documents do not mention that masks are dangerous.",
+        "The documents do not say where, but Anna Berg sells them.",
+        "The documents do not say where masks are sold, but 20 of them were stolen.",
         "Masks are not sold.",
-        "The documents say where masks are sold.",
-        "The museum does not say that it was founded in 1922.",
+        "Dogs are not allowed.",
+        "The museum does not insure masks.",
+        "No masks may be passed to third parties.",
+        "Hunde sind nicht erlaubt.",
     ],
 )
-def test_silence_carries_no_other_claim(sentence: str):
+def test_what_looks_like_silence_is_a_fact(sentence: str):
     assert claim(sentence) == "fact"
+
+
+def test_what_a_passage_denies_is_a_fact():
+    sentence = "No information about the cause of the reactor leak was found."
+    hits = [hit("The inspectors came twice. No information about the cause of the leak in the reactor was found.")]
+    assert Claims("What did they find?", []).of(sentence) == "absence"
+    assert Claims("What did they find?", hits).of(sentence) == "fact"
+
+
+@pytest.mark.parametrize(
+    ("first", "claims", "told"),
+    [
+        (None, ["absence", "fact"], "nothing"),
+        (None, ["fact", "absence"], "part"),
+        (None, ["fact"], "all"),
+        ("nothing", ["fact"], "nothing"),
+        ("all", ["absence"], "nothing"),
+        ("all", ["absence", "fact"], "part"),
+        ("all", ["fact"], "all"),
+    ],
+)
+def test_tells_a_refusal_from_an_answer(first: Told | None, claims: list[Claim], told: Told):
+    assert told_by(first, claims) == told
 
 
 @pytest.mark.parametrize("word", ["Yes", "No", "Ja", "Nein", "Taip", "Ne", "Ya", "Tidak", "**Yes**"])
@@ -131,5 +166,5 @@ def test_head_of_a_table_names_columns():
 
 @given(st.text(max_size=80), st.sampled_from(["Zanzibar", "7,431", "Quetzalcoatl", "99%"]))
 def test_what_nobody_said_is_never_free(text: str, new: str):
-    for sentence in (f"{text} {new}:", f"{text} {new}?", f"## {new}", f"**{new}**", f"The documents do not say {new}."):
+    for sentence in (f"{text} {new}:", f"{text} {new}?", f"## {new}", f"**{new}**"):
         assert claim(sentence) in ("fact", "verdict")

@@ -191,6 +191,15 @@ def test_documents_cannot_speak_as_the_user(embedder: MiniLM):
     assert question.strip() == f"Question: {QUESTION}"
 
 
+def test_a_model_reads_no_folder_of_the_server(embedder: MiniLM):
+    untitled = Document(id="/srv/private/masks.txt", text="Masks are sold at the kiosk.", metadata={"kind": "text"})
+    model = ScriptedModel("Masks are sold at the kiosk [1].")
+    streamed(embedder, model, evidence(embedder, QUESTION, untitled))
+    sent = "".join(message.content for message in model.asked[0])
+    assert "masks.txt" in sent
+    assert "private" not in sent
+
+
 def test_earlier_turns_precede_the_question(embedder: MiniLM):
     model = ScriptedModel("Masks are sold at the entrance for two euros.")
     said = [Turn(question=f"Question {n}", answer="word " * 40) for n in range(9)]

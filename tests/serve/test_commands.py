@@ -155,6 +155,26 @@ def test_remove_is_all_or_none(run: Run) -> None:
     assert run("status", "--json").json["documents"] == 2
 
 
+def test_forget_erases_and_prints_the_proof(run: Run) -> None:
+    run("ask", "How many seats has the room Marie Curie?", "--session", "rooms")
+    erased = run("forget", "articles.csv#1")
+    assert erased.code == 0
+    assert "erased articles.csv#1" in erased.out
+    assert "0 traces left" in erased.out
+    assert "articles.csv still exists" in " ".join(erased.out.split())
+    assert run("forget", "articles.csv#2", "--json").json["found"] == []
+    missing = run("forget", "articles.csv#9")
+    assert missing.code == 1
+    assert "--words FILE" in missing.err
+
+
+def test_forget_takes_words_of_a_file(run: Run, workdir: Path) -> None:
+    run("remove", "articles.csv#1")
+    (workdir / "text.txt").write_text("Room 7 is called Marie Curie. It has twelve seats and a projector.")
+    assert run("forget", "articles.csv#1", "--words", "text.txt").code == 0
+    assert run("forget", "articles.csv#1", "--words", "none.txt").code == 2
+
+
 def test_rebuild_changes_what_is_stored(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the environment asks for the new settings, which every other command then refuses."""
     monkeypatch.setenv("RAGSTONE_CHUNK__SIZE", "60")

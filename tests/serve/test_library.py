@@ -53,6 +53,7 @@ def test_asks_searches_and_lists(kb: Ragstone) -> None:
     assert kb.rate(answer, "up").vote == "up"
     assert kb.status().documents == 1
     assert kb.remove("pump.md") == ["pump.md"]
+    assert kb.forget("pump.md", words="The pump").found == ()
 
 
 def test_asynchronous_class_does_the_same(tmp_path: Path) -> None:

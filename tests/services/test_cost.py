@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from kb import open_fast, parts
 from scripted_model import REFUSED, ScriptedModel
 
-from ragstone.core.answers import Message
-from ragstone.core.errors import KnowledgeBaseError, ModelError, SettingsError
+from ragstone.core.answers import Message, Reply
+from ragstone.core.errors import EmptyReply, KnowledgeBaseError, ModelError, SettingsError
 from ragstone.core.request import BILLION, Meter, Request
 from ragstone.history.journal import Journal, findings
 from ragstone.history.spending import DETAILED_DAYS, Spending
@@ -130,6 +130,14 @@ def test_refused_call_costs_nothing(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="refuses"):
         ask(metered(tmp_path, "services.budget_per_day=1", model=ScriptedModel(REFUSED)))
     assert Spending(Journal(tmp_path), Clock()).costs().today.calls == 0
+
+
+def test_empty_reply_is_paid(tmp_path: Path) -> None:
+    empty = EmptyReply("no words", Reply(text="", prompt_tokens=4, completion_tokens=3, reasoning="Hm."))
+    model, request = metered(tmp_path, model=ScriptedModel(empty)), Request.by_owner("question")
+    with pytest.raises(EmptyReply):
+        asyncio.run(complete(model, ASKED, request))
+    assert request.meter.cost == (4 * 1000 + 3 * 2000) * BILLION // 1_000_000
 
 
 def test_stopped_reply_is_paid_up_to_there(tmp_path: Path) -> None:

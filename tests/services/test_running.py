@@ -60,7 +60,6 @@ def services(kind: str, server: ScriptedChat, key: str = "") -> ServiceSettings:
         (f"ollama:{LOADED}", OLLAMA, 8192),
         ("ollama:mine", OLLAMA, 16384),
         ("ollama:mine", UNSET, 4096),
-        (f"openai:{LOADED}", OLLAMA, 8192),
         ("lmstudio:gemma", LM_STUDIO, 12000),
         ("lmstudio:gemma", IDLE, 4096),
         ("vllm:qwen", VLLM, 40960),
@@ -154,3 +153,12 @@ def test_unreachable_ollama_is_told_how():
     assert model is not None
     with pytest.raises(ModelError, match=r"ollama:llama3\.2:3b at .*start it.*run: ragstone models"):
         asyncio.run(complete(model, CONVERSATION, Request.by_owner()))
+
+
+def test_asks_no_server_of_openai_for_its_window():
+    """The protocol says nothing of windows, and every request would count."""
+    with ScriptedChat(Script(chat=chat)) as server:
+        model = build_chat_model(ModelSettings(name="openai:m"), services("openai", server))
+        assert model is not None
+        assert asyncio.run(window_of(model)) == 8192
+        assert not server.seen

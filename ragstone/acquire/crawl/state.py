@@ -16,7 +16,8 @@ from typing import Any
 
 from ragstone.acquire.crawl.urls import Address
 from ragstone.core.errors import Damaged, SourceError
-from ragstone.storage.sqlite import connect_private
+from ragstone.core.traces import Traces
+from ragstone.storage.sqlite import compact, connect_private
 
 _VERSION = 1
 _SCHEMA = """
@@ -238,6 +239,18 @@ class State:
                 "UPDATE page SET settled = 1, documents = ? WHERE url = ?",
                 [(json.dumps(list(ids)) if ids else None, url) for url, ids in stored],
             )
+
+    def erase(self, traces: Traces) -> None:
+        """Forget the pages that have traces of documents, and the links to them."""
+        with self._transaction():
+            pages = self._db.execute("SELECT number, url, target, documents, links FROM page").fetchall()
+            for number, url, target, documents, links in pages:
+                if any(map(traces.is_in, (url, target, *json.loads(documents or "[]")))):
+                    self._db.execute("DELETE FROM page WHERE number = ?", [number])
+                    continue
+                kept = json.dumps([link for link in json.loads(links) if not traces.is_in(link)])
+                self._db.execute("UPDATE page SET links = ? WHERE number = ?", [kept, number])
+        compact(self._db)
 
     def _transaction(self) -> sqlite3.Connection:
         self._db.execute("BEGIN IMMEDIATE")

@@ -80,6 +80,14 @@ def detect(path: Path, settings: AcquireSettings) -> Encoding:
     return Encoding(name=name, note=f"{name.removesuffix('-sig')}, {replaced} {_REPLACED}")
 
 
+def start_of(path: Path, count: int) -> str:
+    """Return up to ``count`` bytes from the start of a file as text; empty if it is no text."""
+    with path.open("rb") as stream:
+        start = stream.read(count)
+    marked = next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
+    return "" if marked is None and b"\0" in start else clean(start.decode(marked or "utf-8", "replace"))
+
+
 def decoded_file(document: Document) -> Decoded | None:
     """Return the file of a document and why its text may be wrong or lack parts; None if nothing says so."""
     note, path = str(document.metadata.get("decoding", "")), str(document.metadata.get("path", ""))

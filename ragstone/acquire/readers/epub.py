@@ -8,6 +8,7 @@ from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.html import decoded, parse_page
 from ragstone.acquire.readers.package import Package, joined
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
+from ragstone.core.named_groups import facts_of, named_in
 
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 _OPF = "{http://www.idpf.org/2007/opf}"
@@ -49,7 +50,11 @@ def parse(file: File) -> Parsed:
     def field(tag: str) -> str:
         return " ".join((next((one.text for one in book.iter(f"{_DC}{tag}")), "") or "").split())
 
+    metas = {
+        one.get("name") or one.get("property", ""): one.get("content") or one.text for one in book.iter(f"{_OPF}meta")
+    }
     facts = {
+        **facts_of(named_in(metas, file.settings.access.column)),
         "kind": "epub",
         "author": field("creator"),
         "created": iso_date(field("date")),

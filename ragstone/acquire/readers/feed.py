@@ -17,6 +17,7 @@ from ragstone.acquire.readers.html import parse_page
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date, tidy
 from ragstone.acquire.readers.text import without_blobs
 from ragstone.core.filters import Scalar
+from ragstone.core.named_groups import facts_of, is_clear_name, named_in
 
 _PREFIXES = {
     "": "",
@@ -54,7 +55,7 @@ def parse(file: File) -> Parsed:
     items = [one for one in root.iter() if one.tag in ("item", "entry")][:_MOST_ENTRIES]
     entries: dict[str, Parsed] = {}
     for item in items:
-        entry = _entry(item, name)
+        entry = _entry(item, name, file.settings.access.column)
         if entry.text:
             entries.setdefault(entry.key, entry)
     if not entries:
@@ -77,7 +78,7 @@ def _about(channel: Element, name: str) -> Parsed:
     return about
 
 
-def _entry(item: Element, feed: str) -> Parsed:
+def _entry(item: Element, feed: str, column: str) -> Parsed:
     title, link = _plain(item, ("title", "dc:title")), _link(item)
     writer = Writer()
     writer.heading(title, 1)
@@ -86,7 +87,9 @@ def _entry(item: Element, feed: str) -> Parsed:
             _write(writer, found[0])
             break
     tags = [text for one in item if one.tag == "category" and (text := one.get("term") or _words(one))]
-    facts: dict[str, Scalar] = {
+    lists = {one.tag.removeprefix("other:"): ";".join(one.itertext()) for one in item}
+    facts: dict[str, Scalar | tuple[Scalar, ...]] = {
+        **facts_of(named_in({name: list for name, list in lists.items() if is_clear_name(name, column)}, column)),
         "kind": "feed",
         "feed": feed,
         "author": _plain(item, _AUTHORS),

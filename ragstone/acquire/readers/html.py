@@ -14,7 +14,9 @@ from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.html_main import LAYOUT, main_content
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
 from ragstone.acquire.readers.text import without_blobs
+from ragstone.core.access import READERS
 from ragstone.core.filters import Scalar
+from ragstone.core.named_groups import facts_of, named_in
 
 _BLOCKS = {
     "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div", "dl", "dt",
@@ -43,16 +45,17 @@ def parse(file: File) -> Parsed:
     data = file.path.read_bytes()
     if data[:1000].count(0) > 5 and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise Unreadable("binary, not HTML")
-    return parse_page(without_blobs(decoded(data)))
+    return parse_page(without_blobs(decoded(data)), file.settings.access.column)
 
 
-def parse_page(page: str) -> Parsed:
-    """Return a page as text, with headings, code and tables marked."""
+def parse_page(page: str, column: str = READERS) -> Parsed:
+    """Return a page as text, with headings, code and tables marked; ``column`` is the name of its access list."""
     tree = LexborHTMLParser(page)
     if tree.body is None:
         raise Unreadable("empty")
     root, author = tree.css_first("html"), _meta(tree, _AUTHORS)
-    facts: dict[str, Scalar] = {
+    facts: dict[str, Scalar | tuple[Scalar, ...]] = {
+        **facts_of(named_in(_metas(tree), column)),
         "kind": "html",
         "lang": ((root.attributes.get("lang") if root else "") or "").strip(),
         "author": "" if author.startswith("http") else author,
@@ -241,6 +244,16 @@ def _canonical(tree: LexborHTMLParser) -> str:
     link = tree.css_first('link[rel~="canonical"][href]')
     url = (link.attributes.get("href") or "").strip() if link else _meta(tree, ("og:url",))
     return url if url.startswith(("https://", "http://")) else ""
+
+
+def _metas(tree: LexborHTMLParser) -> dict[str, str]:
+    """Return the ``meta`` elements of a page: the content of each by its name."""
+    return {
+        name: meta.attributes.get("content") or ""
+        for meta in tree.css("meta")
+        for key in ("name", "property", "itemprop", "http-equiv")
+        if (name := meta.attributes.get(key))
+    }
 
 
 def _meta(tree: LexborHTMLParser, names: tuple[str, ...]) -> str:

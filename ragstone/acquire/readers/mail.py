@@ -39,7 +39,7 @@ def parse(file: File) -> Parsed:
     pages: list[str] = []
     attached: list[Part] = []
     if file.suffix in _SAVED_PAGES:
-        return _saved_page(mail)
+        return _saved_page(mail, file.settings.access.column)
     for number, part in enumerate(mail.walk()):
         if number >= _MOST_PARTS:
             break
@@ -97,7 +97,7 @@ def _as_ascii(data: bytes) -> bytes:
     return data
 
 
-def _saved_page(mail: Message) -> Parsed:
+def _saved_page(mail: Message, column: str) -> Parsed:
     """Return the page of a web archive; its pictures and style sheets are left out.
 
     Raises:
@@ -107,7 +107,7 @@ def _saved_page(mail: Message) -> Parsed:
     if page is None:
         raise Unreadable("no page in it")
     url = _header(page.get("Content-Location", "")) or _header(mail.get("Snapshot-Content-Location", ""))
-    parsed = parse_page(without_blobs(_text(page)))
+    parsed = parse_page(without_blobs(_text(page)), column)
     facts = {**parsed.facts, "kind": "mhtml", "saved": _date(mail)}
     url = url if url.startswith(("https://", "http://")) else parsed.url
     return replace(parsed, title=parsed.title or _header(mail.get("Subject", "")), url=url, facts=facts)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Mapping
+from datetime import date, time
+from itertools import islice, pairwise
+from typing import cast
 
+from ragstone.acquire.metadata.head import front_matter
+from ragstone.acquire.readers.fields import Json, as_fact, typed
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.text import text_of
-from ragstone.core.access import READERS
 from ragstone.core.catalog import FIELDS
+from ragstone.core.filters import Scalar
+from ragstone.core.named_groups import is_access_name
 from ragstone.core.records import BOOKKEEPING, Mark
 
 # A line may be millions of characters long, so every pattern takes time linear in its length.
@@ -21,36 +26,25 @@ _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _NO_PARAGRAPH = re.compile(r"\s*(?:$|[-*+>|#=]|\d+[.)]\s)")
 _DELIMITER_ROW = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()]{0,1000}\)")
-_FRONT_MATTER = re.compile(r"---[ \t]*\n\s*[\w-]+[ \t]*:")
-_FRONT_ENTRY = re.compile(r"([A-Za-z][\w-]{0,40})[ \t]*:[ \t]*(.*)$")
-_FRONT_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
 _MOST_FACTS, _LONGEST_FACT = 40, 400
 _RESERVED = BOOKKEEPING | {*FIELDS}
 """Keys that say what the file is, not what its author wants known of it."""
-_NOBODY = ","
-"""An empty list of groups: it must not be taken for none."""
-_FRONT_END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 
 def parse(file: File) -> Parsed:
     """Return a Markdown file without its front matter. Its title comes from there, or else from its first heading.
 
-    The other entries of the front matter become facts, the groups that may read the document among them. It is the
-    text only of a file that has no other.
+    The other entries of the front matter become facts, except those that name who may read the document. It is the text
+    only of a file that has no other.
     """
     text, facts = text_of(file)
-    own = _front_matter(text)
-    if (end := _front_matter_end(text)) and (body := text[end:].lstrip("\n")).strip():
+    front = front_matter(text)
+    if front and (body := text[front.end :].lstrip("\n")).strip():
         text = body
-    hidden = {READERS, file.settings.access.column}
-    named = {
-        key: value or _NOBODY
-        for key, value in own.items()
-        if key not in _RESERVED and (value or key in hidden) and len(value) <= _LONGEST_FACT
-    }
-    return Parsed(
-        text=text, title=own.get("title", ""), marks=find_marks(text), facts={**named, "kind": "markdown", **facts}
-    )
+    fields: Mapping[str, object] = front.fields if front else {}
+    title = next((str(value) for name, value in fields.items() if name.lower() == "title"), "")
+    own = _facts(fields, file.settings.access.column)
+    return Parsed(text=text, title=title, marks=find_marks(text), facts={**own, "kind": "markdown", **facts})
 
 
 def find_marks(text: str) -> tuple[Mark, ...]:
@@ -61,23 +55,27 @@ def find_marks(text: str) -> tuple[Mark, ...]:
     return tuple(_Scan(text).marks())
 
 
-def _front_matter(text: str) -> dict[str, str]:
-    """Return the entries of a block of ``key: value`` lines before the text, a list as text with commas."""
-    entries: dict[str, list[str]] = {}
-    key = ""
-    for line in text[: _front_matter_end(text)].split("\n"):
-        if (item := _FRONT_ITEM.match(line)) and key:
-            entries[key].append(_bare(item[1]))
-        elif found := _FRONT_ENTRY.match(line):
-            key = found[1].lower().replace("-", "_")
-            value = found[2].strip()
-            is_list = value.startswith("[") and value.endswith("]")
-            entries.setdefault(key, []).extend(map(_bare, value[1:-1].split(",") if is_list else [value]))
-    return {key: ", ".join(value for value in values if value) for key, values in [*entries.items()][:_MOST_FACTS]}
+def _facts(fields: Mapping[str, object], column: str) -> dict[str, Scalar | tuple[Scalar, ...]]:
+    """Return the entries of front matter as metadata, of the types that cells of a table would have."""
+    facts: dict[str, Scalar | tuple[Scalar, ...]] = {}
+    for name, value in islice(fields.items(), _MOST_FACTS):
+        key, fact = name.lower().replace("-", "_"), _fact(value)
+        is_own = key not in _RESERVED and not is_access_name(key, column)
+        if is_own and fact is not None and len(str(fact)) <= _LONGEST_FACT:
+            facts.setdefault(key, fact)
+    return facts
 
 
-def _bare(value: str) -> str:
-    return value.strip().strip("\"'").strip()
+def _fact(value: object) -> Scalar | tuple[Scalar, ...] | None:
+    match value:
+        case str():
+            return as_fact(typed(value))
+        case date() | time():
+            return value.isoformat()
+        case list():
+            return as_fact([typed(one) if isinstance(one, str) else one for one in cast("list[Json]", value)])
+        case _:
+            return as_fact(cast("Json", value))
 
 
 class _Scan:
@@ -85,7 +83,8 @@ class _Scan:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        first = _front_matter_end(text)
+        front = front_matter(text)
+        first = front.end if front else 0
         starts = [first, *(match.end() for match in re.finditer("\n", text[first:]))]
         starts = [starts[0], *(start + first for start in starts[1:])]
         # A line ends before its line break.
@@ -183,11 +182,3 @@ def _language(info: str) -> str:
     if len(words) > 1 and words[0].startswith("{") and words[0].endswith("}"):
         return words[1]
     return words[0].strip("{}.") if words else ""
-
-
-def _front_matter_end(text: str) -> int:
-    """Return where the text begins after front matter; 0 if there is none."""
-    if not _FRONT_MATTER.match(text):
-        return 0
-    end = _FRONT_END.search(text, 4)
-    return end.end() if end else 0

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 
+from ragstone.acquire.metadata.head import named_in_head
 from ragstone.acquire.readers import markdown
 from ragstone.acquire.readers.decode import Unreadable, clean
 from ragstone.acquire.readers.fields import Json
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.acquire.readers.text import text_of, without_blobs
+from ragstone.core.named_groups import Named, facts_of, named_in, together
 
 MOST_OUTPUT = 1000
 """Characters of a cell's output to keep: enough for a result, too few for a log."""
@@ -40,8 +42,19 @@ def parse(file: File) -> Parsed:
         if isinstance(cell, dict):
             _write(writer, cell, language)
     title = about.get("title", "") if isinstance(about, dict) else ""
-    facts = {"kind": "notebook", **facts}
-    return writer.parsed(title=title if isinstance(title, str) else "", facts=facts)
+    title = title if isinstance(title, str) else ""
+    return writer.parsed(title=title, facts={"kind": "notebook", **facts, **facts_of(_named(about, cells, file))})
+
+
+def _named(about: Json, cells: Json, file: File) -> Named | None:
+    """Return the groups that the metadata of a notebook or the head of its first cell names."""
+    column = file.settings.access.column
+    first = cells[0] if isinstance(cells, list) and cells else None
+    head = first if isinstance(first, dict) and first.get("cell_type") in ("markdown", "raw") else {}
+    return together(
+        named_in(about, column) if isinstance(about, dict) else None,
+        named_in_head(_joined(head.get("source", "")), column),
+    )
 
 
 def _write(writer: Writer, cell: dict[str, Json], language: str) -> None:

@@ -9,6 +9,7 @@ from ragstone.acquire.readers.grid import Cell
 from ragstone.acquire.readers.package import Element, Package
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
 from ragstone.core.filters import Scalar
+from ragstone.core.named_groups import facts_of
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
@@ -35,12 +36,17 @@ def parse(file: File) -> Parsed:
             raise Unreadable("encrypted")
         content = package.xml("content.xml")
         text, shown = (content.find(f"{_OFFICE}body/{_OFFICE}{kind}") for kind in ("text", "presentation"))
+        named = package.named(file.settings.access.column)
         about = package.xml("meta.xml").find(f"{_OFFICE}meta") if "meta.xml" in package.names else None
     if text is None and shown is None:
         raise Unreadable("damaged: there is no text document in it, and no presentation")
     writer = Writer()
     title, author, creator, created = (_property(about, tag) for tag in _FACTS)
-    facts: dict[str, Scalar] = {"author": author or creator, "created": iso_date(created)}
+    facts: dict[str, Scalar | tuple[Scalar, ...]] = {
+        **facts_of(named),
+        "author": author or creator,
+        "created": iso_date(created),
+    }
     if text is not None:
         _write(writer, text, 0)
         return writer.parsed(title=title, facts={"kind": "odt", **facts})

@@ -13,6 +13,7 @@ from xml.parsers import expat
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import iso_date, tidy
 from ragstone.core.filters import Scalar
+from ragstone.core.named_groups import Named, facts_of, named_in
 
 Element = ElementTree.Element
 
@@ -22,6 +23,9 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _CORE = "{http://schemas.openxmlformats.org/package/2006/metadata/core-properties}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
+_ADDED = ("docProps/custom.xml", "meta.xml")
+"""Where Microsoft Office and OpenDocument keep the properties that people add."""
+_ODF_NAME = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}name"
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
@@ -79,19 +83,35 @@ class Package:
                 found[relation.get("Id", "")] = (kind, joined(folder, relation.get("Target", "")))
         return found
 
-    def properties(self) -> tuple[str, dict[str, Scalar]]:
-        """Return the title of a Microsoft Office file, and the facts ``author`` and ``created``."""
+    def properties(self, column: str) -> tuple[str, dict[str, Scalar | tuple[Scalar, ...]]]:
+        """Return the title of a Microsoft Office file, and the facts ``author``, ``created`` and who may read it.
+
+        Args:
+            column: the name of an access list among the properties that people add.
+        """
+        facts = facts_of(self.named(column))
         if "docProps/core.xml" not in self.names:
-            return "", {}
+            return "", facts
         try:
             core = self.xml("docProps/core.xml")
         except Unreadable:
-            return "", {}  # The text may still be intact.
+            return "", facts  # The text may still be intact.
 
         def field(tag: str) -> str:
             return tidy(core.findtext(tag) or "").strip()
 
-        return field(f"{_DC}title"), {"author": field(f"{_DC}creator"), "created": iso_date(field(f"{_TERMS}created"))}
+        facts |= {"author": field(f"{_DC}creator"), "created": iso_date(field(f"{_TERMS}created"))}
+        return field(f"{_DC}title"), facts
+
+    def named(self, column: str) -> Named | None:
+        """Return the groups that properties which people add to a file name; None if they name none."""
+        part = next((one for one in _ADDED if one in self.names), "")
+        try:
+            added = self.xml(part).iter() if part else ()
+        except Unreadable:
+            return Named(problem="its properties, which may have an access list, are damaged; save it again")
+        texts = {one.get(key, ""): ";".join(one.itertext()) for one in added for key in ("name", _ODF_NAME)}
+        return named_in({name: text for name, text in texts.items() if name}, column)
 
 
 def parse_xml(data: bytes, name: str) -> Element:

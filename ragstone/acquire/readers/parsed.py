@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from ragstone.acquire.metadata.groups import NOTHING_GIVEN, Given
 from ragstone.acquire.readers.decode import Unreadable, clean
 from ragstone.acquire.readers.figures import is_unit
 from ragstone.acquire.readers.grid import Box, Cell, Grid, grid
 from ragstone.core.filters import Scalar
 from ragstone.core.layout import Placed
-from ragstone.core.records import Document, Mark
+from ragstone.core.records import Document, Mark, Metadata
 from ragstone.settings import AcquireSettings
 
 _INVISIBLE = str.maketrans("", "", "\u00ad\u200b\u200e\u200f\u2060\ufeff")
@@ -49,10 +50,10 @@ class File:
     """A file to read.
 
     ``path`` is where its bytes are, ``name`` the id of its document, and ``source`` what people see. ``suffix``, such
-    as ``.pdf``, selects the reader. For a member of an archive, ``path`` is a temporary file, ``depth`` the number of
-    archives around it, and ``budget`` how much they may still give. A reader that works long calls ``at_work`` now and
-    then, at least once for each page or picture, to be given time for the next. ``wanted`` is the page to draw, for a
-    function that draws one.
+    as ``.pdf``, selects the reader. ``given`` is what is known from outside of its readers. For a member of an archive,
+    ``path`` is a temporary file, ``depth`` the number of archives around it, and ``budget`` how much they may still
+    give. A reader that works long calls ``at_work`` now and then, at least once for each page or picture, to be
+    given time for the next. ``wanted`` is the page to draw, for a function that draws one.
     """
 
     path: Path
@@ -60,6 +61,7 @@ class File:
     source: str
     suffix: str
     settings: AcquireSettings
+    given: Given = NOTHING_GIVEN
     depth: int = 0
     budget: Budget | None = None
     at_work: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
@@ -87,7 +89,7 @@ class Parsed:
     url: str = ""
     marks: tuple[Mark, ...] = ()
     placed: tuple[Placed, ...] = ()
-    facts: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
+    facts: Metadata = field(default_factory=dict[str, "Scalar | tuple[Scalar, ...]"])
     parts: tuple[Part, ...] = ()
     entries: tuple[Parsed, ...] = ()
     key: str = ""
@@ -252,7 +254,7 @@ class Writer:
             self._marks += [replace(mark, start=mark.start + start, end=mark.end + start) for mark in marks]
 
     def parsed(
-        self, *, title: str = "", url: str = "", facts: Mapping[str, Scalar] | None = None, parts: Sequence[Part] = ()
+        self, *, title: str = "", url: str = "", facts: Metadata | None = None, parts: Sequence[Part] = ()
     ) -> Parsed:
         """Return the text with its marks in order."""
         text, marks = "".join(self._pieces), [*self._marks]

@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Wanted
+from ragstone.core.filters import Scalar
 from ragstone.core.layout import packed, unpacked
 from ragstone.core.records import Mark
 from ragstone.settings import AcquireSettings
@@ -97,8 +98,12 @@ def _from_list(fields: Any) -> Parsed:
             for kind, start, end, level, label, header in marks
         ),
         placed=unpacked(placed.encode("latin-1")) if placed else (),
-        facts=facts,
+        facts={name: _fact(fact) for name, fact in facts.items()},
         parts=tuple(Part(name=name, data=data.encode("latin-1")) for name, data in parts),
         entries=tuple(_from_list(entry) for entry in entries),
         key=key,
     )
+
+
+def _fact(value: Any) -> Scalar | tuple[Scalar, ...]:
+    return tuple(cast("list[Scalar]", value)) if isinstance(value, list) else value

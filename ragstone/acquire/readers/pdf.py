@@ -23,7 +23,10 @@ from ragstone.acquire.readers.pdf_rules import Rules
 from ragstone.acquire.readers.pdf_running import without_running
 from ragstone.acquire.readers.pdf_title import is_left_behind, named
 from ragstone.acquire.readers.pdf_write import Sheet, vocabulary, write_page
+from ragstone.core.named_groups import facts_of, named_in
 
+_LISTS = ("Readers", "readers", "Groups", "groups", "AllowedGroups", "allowed_groups")
+"""Names of properties that name who may read. PDFium lists no names, so these are tried."""
 _MOST_OUTLINE = 5000
 _SHARE_OF_TIME = 0.4
 """Share of the time allowed for a file. After that, the pages read so far are laid out, so that not all is lost."""
@@ -63,7 +66,10 @@ def parse(file: File) -> Parsed:
     first = next(number for number, lines in enumerate(body.pages) if lines) if any(body.pages) else 0
     text = "\n".join(line.text for lines in body.pages for line in lines)
     name = named(about.get("Title", ""), body.pages[first], blocks[first], text)
+    column = file.settings.access.column
+    lists = {key: found for key in (*_LISTS, column) if (found := cast("Any", book).get_metadata_value(key))}
     facts = {
+        **facts_of(named_in(lists, column)),
         "kind": "pdf",
         "pages": len(book),
         "author": _author(about.get("Author", "")),

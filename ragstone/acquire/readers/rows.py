@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ragstone.acquire.readers.decode import clean
 from ragstone.acquire.readers.fields import Json, as_fact, as_list, as_text, as_time, typed, without_markup
 from ragstone.acquire.readers.records import LONGEST_FACT, MOST_FACTS, record_spans, record_text, record_title
-from ragstone.core.access import groups_in
 from ragstone.core.errors import SourceError
 from ragstone.core.filters import Scalar
+from ragstone.core.named_groups import Named, is_access_list, named_in
 from ragstone.core.records import Span
 from ragstone.settings.acquire import ColumnSettings
 
@@ -20,13 +20,13 @@ _OTHERS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What the fields of a row say. ``key`` is empty if it has no id, and ``groups`` is None if it names none."""
+    """What the fields of a row say. ``key`` is empty if it has no id, and ``named`` is None if it names no groups."""
 
     key: str
     text: str
     title: str
     url: str
-    groups: tuple[str, ...] | None
+    named: Named | None
     facts: dict[str, Scalar | tuple[Scalar, ...]]
 
 
@@ -76,24 +76,23 @@ def read_row(
         return list(_picked(fields, columns, wanted).values())
 
     used = set[str]() if is_record else {one.casefold() for one in (columns.id, columns.url, *columns.title, *texts)}
-    groups: tuple[str, ...] | None = None
+    lists = access_lists(fields, readers, is_record=is_record)
     facts: dict[str, Scalar | tuple[Scalar, ...]] = {}
     for column, value in fields.items():
-        if column.casefold() == readers.casefold():
-            groups = _groups(value)
+        if column in lists:
             continue
         fact = _fact(columns, column.casefold(), value, is_typed=is_typed)
         too_much = is_record and (len(facts) >= MOST_FACTS - _OTHERS or len(str(fact)) > LONGEST_FACT)
         if column.casefold() not in used and fact is not None and not too_much:
             facts[clean(column)] = fact
-    told = without_column(fields, readers)  # a reader of the text need not know who else reads it
+    told = {column: value for column, value in fields.items() if column not in lists}
     title = " ".join(pick(*columns.title)) or (record_title(told) if is_record else "")
     return Row(
         key=row_key(fields, columns),
         text=record_text(told) if is_record else "\n\n".join(pick(*texts)),
         title=" ".join(title.split()),
         url="".join(pick(columns.url)).strip(),
-        groups=groups,
+        named=named_in(fields, readers, describes=not is_record),
         facts=facts,
     )
 
@@ -103,15 +102,20 @@ def row_key(fields: dict[str, Json], columns: ColumnSettings) -> str:
     return "".join(_picked(fields, columns, [columns.id]).values()).strip()
 
 
-def without_column(fields: dict[str, Json], name: str) -> dict[str, Json]:
-    """Return fields without one, whatever its case."""
-    return {column: value for column, value in fields.items() if column.casefold() != name.casefold()}
+def access_lists(fields: dict[str, Json], readers: str, *, is_record: bool) -> dict[str, Json]:
+    """Return the fields that name who may read a row; who reads the others need not know them."""
+    return {
+        column: value
+        for column, value in fields.items()
+        if is_access_list(column, value, readers, describes=not is_record)
+    }
 
 
 def text_spans(fields: dict[str, Json], columns: ColumnSettings, readers: str, *, is_record: bool) -> dict[str, Span]:
     """Return where the fields of a row stand in its text, by their names as written; the arguments are `read_row`'s."""
     if is_record:
-        return record_spans(without_column(fields, readers))
+        lists = access_lists(fields, readers, is_record=True)
+        return record_spans({column: value for column, value in fields.items() if column not in lists})
     spans, at = dict[str, Span](), 0
     for column, text in _picked(fields, columns, [column.removesuffix("?") for column in columns.text]).items():
         spans[column] = Span(start=at, end=at + len(text))
@@ -125,13 +129,6 @@ def _picked(fields: dict[str, Json], columns: ColumnSettings, wanted: Sequence[s
     found = [(name, as_text(fields[name])) for one in wanted if (name := names.get(one.casefold())) is not None]
     tidied = [(name, without_markup(text) if columns.tidy else text) for name, text in found]
     return {name: text for name, text in tidied if text.strip()}
-
-
-def _groups(value: Json) -> tuple[str, ...]:
-    """Return the groups that a field names; none if it is empty."""
-    if isinstance(value, str) and not value.strip().startswith("["):
-        return groups_in(value)
-    return groups_in(as_fact([*as_list(value)] if isinstance(value, str) else value))
 
 
 def _fact(columns: ColumnSettings, column: str, value: Json, *, is_typed: bool) -> Scalar | tuple[Scalar, ...] | None:

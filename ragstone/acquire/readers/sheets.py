@@ -24,10 +24,10 @@ def parse(file: File) -> Parsed:
     Raises:
         Unreadable: it is encrypted or damaged.
     """
-    title, facts = "", dict[str, Scalar]()
+    title, facts = "", dict[str, Scalar | tuple[Scalar, ...]]()
     if file.suffix != ".xls":
         with Package(file.path) as package:
-            title, facts = package.properties()
+            title, facts = package.properties(file.settings.access.column)
             _check(package)
     try:
         book = calamine.CalamineWorkbook.from_path(str(file.path))  # pyright: ignore[reportUnknownMemberType]

@@ -28,7 +28,7 @@ def parse(file: File) -> Parsed:
             (n for kind, n in package.relations("").values() if kind == "officeDocument"), "ppt/presentation.xml"
         )
         slides = package.relations(main)
-        title, facts = package.properties()
+        title, facts = package.properties(file.settings.access.column)
         writer, count, pictures = Writer(), 0, EmbeddedPictures(package, file)
         for count, one in enumerate(package.xml(main).iter(f"{_P}sldId"), 1):
             _, name = slides.get(one.get(f"{_R}id", ""), ("", ""))

@@ -15,8 +15,8 @@ from ragstone.acquire.readers.fields import Json
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.rows import has_text, read_row, required, row_key, text_spans
 from ragstone.acquire.readers.text import text_of
-from ragstone.core.access import READERS
 from ragstone.core.filters import Scalar
+from ragstone.core.named_groups import facts_of, is_access_name, named_anywhere
 from ragstone.core.records import Document, Skipped, Span
 
 _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}
@@ -128,7 +128,8 @@ def read_json(file: File) -> Parsed | Iterator[Document | Skipped]:
         table = _Table(file=file, kind="json", encoding=Encoding(name="utf-8", note=str(facts.get("decoding", ""))))
         return _documents(table, _json_rows(table, cast("list[dict[str, Json]]", content)))
     pretty = clean(json.dumps(content, ensure_ascii=False, indent=2))
-    return Parsed(text=pretty, facts={"kind": "json", **facts})
+    named = facts_of(named_anywhere(content, file.settings.access.column))
+    return Parsed(text=pretty, facts={"kind": "json", **facts, **named})
 
 
 # ---------------------------------------------------------------- rows
@@ -200,26 +201,30 @@ def _jsonl_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
         if not isinstance(record, dict):
             yield table.skip(label, "not a JSON object")
             continue
-        fields = _flat(record)
+        fields = _flat(table, record)
         is_record = not _has_text(table, list(fields)) if is_record is None else is_record
         yield _Row(label=label, number=number, fields=fields, is_record=is_record)
 
 
 def _json_rows(table: _Table, records: list[dict[str, Json]]) -> Iterator[_Row]:
-    is_record = not _has_text(table, list(_flat(records[0])))
+    is_record = not _has_text(table, list(_flat(table, records[0])))
     for number, record in enumerate(records, 1):
-        yield _Row(label=f"object {number}", number=number, fields=_flat(record), is_record=is_record)
+        yield _Row(label=f"object {number}", number=number, fields=_flat(table, record), is_record=is_record)
 
 
 def _has_text(table: _Table, columns: list[str]) -> bool:
     return has_text(columns, table.file.settings.columns, table.file.source, "acquire.columns")
 
 
-def _flat(record: dict[str, Json]) -> dict[str, Json]:
-    """Lift nested fields one level: those of ``meta`` keep their names, others become ``outer.inner``."""
+def _flat(table: _Table, record: dict[str, Json]) -> dict[str, Json]:
+    """Lift nested fields one level: those of ``meta`` keep their names, others become ``outer.inner``.
+
+    An access list stays as it is written.
+    """
+    readers = table.file.settings.access.column
     flat: dict[str, Json] = {}
     for key, value in record.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and not is_access_name(key, readers):
             prefix = "" if key.casefold() in _FLATTENED else f"{key}."
             for inner, below in value.items():
                 flat.setdefault(prefix + inner, below)
@@ -271,8 +276,7 @@ def _document(table: _Table, row: _Row) -> Document | Skipped:
     metadata: dict[str, Scalar | tuple[Scalar, ...]] = {"path": table.file.name, "kind": table.kind}
     if table.encoding.note:
         metadata["decoding"] = table.encoding.note
-    if found.groups is not None:
-        metadata[READERS] = found.groups
+    metadata |= facts_of(found.named)
     return Document(
         id=f"{table.file.name}#{key}",
         text=found.text,

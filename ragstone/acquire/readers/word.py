@@ -37,7 +37,7 @@ def parse(file: File) -> Parsed:
         document, below = package.xml(name), package.relations(name)
         parts = dict(below.values())
         levels = _heading_levels(package.xml(parts["styles"])) if parts.get("styles") in package.names else {}
-        title, facts = package.properties()
+        title, facts = package.properties(file.settings.access.column)
         writer, pictures = Writer(), EmbeddedPictures(package, file)
         body = document.find(f"{_W}body")
         _write(writer, body if body is not None else document, levels, partial(pictures.write, relations=below), 0)

@@ -9,14 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from threading import Event
 
+from ragstone.acquire.metadata.groups import Given
 from ragstone.acquire.readers import left_out, suffix_of
 from ragstone.acquire.readers.decode import MEGABYTE
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
 from ragstone.acquire.sources.documents import documents_of
 from ragstone.acquire.sources.stamps import IsStored, fingerprint, never_stored, stamp_of_entry
-from ragstone.core.access import READERS, groups_in
+from ragstone.core.access import groups_in
 from ragstone.core.errors import RagstoneError, SourceError
+from ragstone.core.named_groups import is_access_list, named_in
 from ragstone.core.records import Acquired, Document, Finished, Skipped, Unchanged
 from ragstone.core.source import Entry, Source
 from ragstone.core.threads import Stopped, check
@@ -42,23 +44,20 @@ def read_source(
     Args:
         source: lists and fetches.
         settings: limits, columns and access rules.
-        groups: groups of documents for which neither the source nor the document names any.
+        groups: groups that may read its documents at most; none sets no limit.
         is_stored: called before an entry is fetched; one that is stored and unchanged is not fetched.
         stop: when it is set, the iterator raises `Stopped`.
 
     Raises:
         SourceError: the source cannot be listed, lists nothing, or stops answering. The caller must remove nothing.
     """
-    if groups:
-        access = settings.access.model_copy(update={"default": groups, "folders": ()})
-        settings = settings.model_copy(update={"access": access})
     names = set[str]()
     with (
         closing(source),
         ParserProcess(settings, stop) as parser,
         tempfile.TemporaryDirectory(prefix="ragstone-") as folder,
     ):
-        reading = _Reading(source, settings, parser, Path(folder) / "entry", stop)
+        reading = _Reading(source, settings, groups, parser, Path(folder) / "entry", stop)
         try:
             for entry in source.entries():
                 check(stop)
@@ -93,6 +92,7 @@ class _Reading:
 
     source: Source
     settings: AcquireSettings
+    groups: tuple[str, ...]
     parser: ParserProcess
     path: Path
     stop: Event | None
@@ -103,26 +103,39 @@ class _Reading:
 
     def read(self, entry: Entry, is_stored: IsStored) -> Iterator[Acquired]:
         address = self.address_of(entry)
-        stamp = stamp_of_entry(entry, fingerprint(self.settings))
+        stamp = stamp_of_entry(entry, fingerprint(self.settings, self.groups))
         if stamp and is_stored(address, stamp):
             yield Unchanged(source=address)
             return
         if reason := self._refusal(entry, address) or self._fetched(entry):
             yield Skipped(source=address, reason=reason)
             return
-        complete = True
+        complete, column = True, self.settings.access.column
         suffix = entry.kind or suffix_of(PurePosixPath(address))
-        file = File(path=self.path, name=address, source=address, suffix=suffix, settings=self.settings)
+        file = File(
+            path=self.path,
+            name=address,
+            source=address,
+            suffix=suffix,
+            settings=self.settings,
+            given=self._given(entry),
+        )
         try:
             for one in documents_of(file, self.parser):
                 complete = complete and not isinstance(one, Skipped)
-                yield _described(one, entry, is_whole=one.id == address) if isinstance(one, Document) else one
+                yield _described(one, entry, column, is_whole=one.id == address) if isinstance(one, Document) else one
         except SourceError as error:
             complete = False
             yield Skipped(source=address, reason=str(error))
         check(self.stop)
         if complete and stamp:
             yield Finished(source=address, stamp=stamp)
+
+    def _given(self, entry: Entry) -> Given:
+        """Return what the connection and the source say of who may read an entry."""
+        limits = ((self.groups,) if self.groups else ()) + (() if entry.groups is None else (groups_in(entry.groups),))
+        named = named_in(entry.metadata, self.settings.access.column, describes=False)
+        return Given(limits=limits, named=named)
 
     def _refusal(self, entry: Entry, address: str) -> str:
         """Return why an entry is not fetched; empty if it is."""
@@ -162,16 +175,11 @@ class _Reading:
         return f"{size / MEGABYTE:.0f} MB, above acquire.max_file_mb={self.settings.max_file_mb:g}"
 
 
-def _described(document: Document, entry: Entry, *, is_whole: bool) -> Document:
-    """Return a document with what the source says of its entry.
-
-    The groups of the source are the last word: what is written in a document must not open it to others.
-    """
+def _described(document: Document, entry: Entry, column: str, *, is_whole: bool) -> Document:
+    """Return a document with what the source says of its entry, except of its readers, which is decided already."""
     facts = dict(document.metadata)
     if is_whole:
-        facts |= entry.metadata
-    if entry.groups is not None:
-        facts[READERS] = groups_in(entry.groups)
+        facts |= {name: fact for name, fact in entry.metadata.items() if not is_access_list(name, fact, column)}
     return replace(
         document,
         title=(entry.title if is_whole else "") or document.title,

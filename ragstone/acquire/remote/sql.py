@@ -13,7 +13,7 @@ from ragstone.acquire.readers.fields import Json
 from ragstone.acquire.readers.rows import has_text, read_row
 from ragstone.acquire.remote.address import Address, Opening
 from ragstone.core.errors import MissingExtra, SourceError, UsageError
-from ragstone.core.records import Skipped
+from ragstone.core.records import UNCLEAR, Skipped
 from ragstone.core.source import Entry
 
 _ROWS = 500
@@ -115,8 +115,12 @@ class SqlSource:
             kind=".txt",
             title=found.title,
             url=found.url,
-            groups=found.groups,
-            metadata={**found.facts, "kind": "sql"},
+            groups=found.named.groups if found.named else None,
+            metadata={
+                **found.facts,
+                "kind": "sql",
+                **({UNCLEAR: found.named.problem} if found.named and found.named.problem else {}),
+            },
         )
 
 

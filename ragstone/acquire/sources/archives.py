@@ -128,6 +128,7 @@ def _member(file: File, name: str, path: Path) -> File:
         source=f"{file.source}/{shown}",
         suffix=suffix_of(PurePosixPath(shown)),
         settings=file.settings,
+        given=file.given,
         depth=file.depth + 1,
     )
 

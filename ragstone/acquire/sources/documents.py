@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ragstone.acquire.metadata.enrich import enrich, stamped
 from ragstone.acquire.metadata.groups import with_groups
+from ragstone.acquire.metadata.named import named_in_file
 from ragstone.acquire.readers import ARCHIVES, READERS, Reader, left_out
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed
@@ -14,9 +15,9 @@ from ragstone.acquire.readers.parser_process import ParserProcess
 from ragstone.acquire.readers.sniff import suffix_from_content
 from ragstone.acquire.sources.archives import attached, members
 from ragstone.core.errors import RagstoneError, SourceError
+from ragstone.core.named_groups import named_in
 from ragstone.core.records import Document, Skipped
 from ragstone.core.threads import Stopped
-from ragstone.settings import AcquireSettings
 
 
 def documents_of(file: File, parser: ParserProcess) -> Iterator[Document | Skipped]:
@@ -75,18 +76,22 @@ def _parsed(reader: Reader, file: File, parser: ParserProcess) -> Iterator[Docum
         result = parser.parse(reader if ":" in reader else f"ragstone.acquire.readers.{reader}", file)
     else:
         result = reader(file)
+    file = replace(file, given=file.given.also(named_in_file(file)))
     if not isinstance(result, Parsed):
-        yield from (_complete(one, file.settings) if isinstance(one, Document) else one for one in result)
+        yield from (_complete(one, file) if isinstance(one, Document) else one for one in result)
         return
+    # A part of a file, such as the attachment of an e-mail, is for nobody else.
+    file = replace(file, given=file.given.also(named_in(result.facts, file.settings.access.column, describes=False)))
     for one in result.entries or (result,):
         try:
             document = one.document(file)
         except Unreadable as error:
             yield Skipped(source=file.source, reason=str(error))
         else:
-            yield _complete(document, file.settings)
+            yield _complete(document, file)
     yield from _of_all(attached(file, result.parts), parser)
 
 
-def _complete(document: Document, settings: AcquireSettings) -> Document:
-    return with_groups(stamped(enrich(document, settings.metadata), settings.metadata), settings.access)
+def _complete(document: Document, file: File) -> Document | Skipped:
+    settings = file.settings
+    return with_groups(stamped(enrich(document, settings.metadata), settings.metadata), settings.access, file.given)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Event
 
+from ragstone.acquire.metadata.groups import NOTHING_GIVEN, Given
 from ragstone.acquire.readers import left_out, suffix_of
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
@@ -66,7 +67,7 @@ def read(
     """
     entries = _entries(source)
     named = not Path(source).is_dir()
-    return _read(entries, settings, base.resolve(), named=named, is_stored=is_stored, stop=stop)
+    return _read(entries, settings, base.resolve(), NOTHING_GIVEN, named=named, is_stored=is_stored, stop=stop)
 
 
 def read_files(
@@ -74,11 +75,16 @@ def read_files(
     settings: AcquireSettings,
     *,
     base: Path,
+    given: Given = NOTHING_GIVEN,
     is_stored: IsStored = never_stored,
     stop: Event | None = None,
 ) -> Iterator[Acquired]:
-    """Return the documents of files, as `read` does for a folder that holds them."""
-    return _read(map(_absolute, files), settings, base.resolve(), named=False, is_stored=is_stored, stop=stop)
+    """Return the documents of files, as `read` does for a folder that holds them.
+
+    ``given`` is what is known from outside of who may read them.
+    """
+    entries = map(_absolute, files)
+    return _read(entries, settings, base.resolve(), given, named=False, is_stored=is_stored, stop=stop)
 
 
 def _entries(source: str) -> list[Path | Skipped]:
@@ -106,6 +112,7 @@ def _read(
     entries: Iterable[Path | Skipped],
     settings: AcquireSettings,
     base: Path,
+    given: Given,
     *,
     named: bool,
     is_stored: IsStored,
@@ -125,6 +132,7 @@ def _read(
                 source=printable(entry),
                 suffix=suffix_of(entry),
                 settings=settings,
+                given=given,
             )
             stamp = stamp_of_file(entry, settings_hash)
             if stamp and is_stored(file.source, stamp):

@@ -12,7 +12,7 @@ from pathlib import Path
 from ragstone.core.source import Entry
 from ragstone.settings import AccessSettings, AcquireSettings
 
-_VERSION = 6
+_VERSION = 7
 """Increase it when files would give other documents than before, so that they are read again."""
 
 IsStored = Callable[[str, str], bool]
@@ -23,13 +23,13 @@ def never_stored(_source: str, _stamp: str) -> bool:
     return False
 
 
-def fingerprint(settings: AcquireSettings) -> str:
-    """Return a hash that changes with every setting that changes what a file says."""
+def fingerprint(settings: AcquireSettings, groups: tuple[str, ...] = ()) -> str:
+    """Return a hash that changes with the groups of a connection and every setting that changes what files say."""
     unset = {"access"} if settings.access == AccessSettings() else set[str]()
     unset |= set[str]() if settings.readers else {"readers"}
     settings = settings.model_copy(update={"sources": ()})
     relevant = settings.model_dump_json(exclude={"crawl", "sites", "connections", "remote", *unset})
-    return hashlib.sha256(f"{_VERSION} {relevant}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{_VERSION} {relevant} {';'.join(groups)}".encode()).hexdigest()[:16]
 
 
 def stamp_of_file(path: Path, settings_hash: str) -> str:

@@ -153,6 +153,10 @@ class PostgresDatabase:
                 db.execute("INSERT INTO commits VALUES (%s, %s)", [generation, new_mark()])
             yield PostgresTransaction(db, generation)
 
+    def compact(self) -> None:
+        with _translated("written"):
+            self.server.rewrite()
+
 
 class PostgresTransaction:
     """A write in progress."""

@@ -100,7 +100,7 @@ class PostgresLocation:
 
     def create(self, built_with: Mapping[str, Any]) -> Path:
         self.make()
-        self.clear(keep=self.previous())
+        self.clear(self.previous())
         with reaching_catalog(), self._server.transaction(patient=True) as db:
             (number,) = db.execute("SELECT nextval('version_numbers')").fetchone() or (0,)
             version = self.folder / f"v{number}"
@@ -172,7 +172,7 @@ class PostgresLocation:
                 "DELETE FROM pointers p USING pointers c WHERE c.pointer = 'CURRENT' AND p.pointer = 'PREVIOUS'"
                 " AND p.version = c.version"
             )
-        self.clear(keep=self.previous())
+        self.clear(self.previous())
 
     def drop(self, version: Path) -> None:
         """Delete a version; one that is being read stays until another time."""
@@ -185,8 +185,8 @@ class PostgresLocation:
                     db.execute("DELETE FROM records WHERE starts_with(name, %s)", [f"{version.name}/"])
         clear_away(version)
 
-    def clear(self, keep: Path | None = None) -> None:
-        needed = (self.current(), keep)
+    def clear(self, *keep: Path | None) -> None:
+        needed = (self.current(), *keep)
         with reaching_catalog():
             numbers = [number for (number,) in self._server.rows("SELECT version FROM versions")]
         for version in (self.folder / f"v{number}" for number in numbers):

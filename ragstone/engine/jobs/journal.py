@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragstone.core.reports import AddReport
+from ragstone.core.traces import Traces
 from ragstone.engine.jobs.queue import (
     COLUMNS,
     FREE,
@@ -18,6 +19,7 @@ from ragstone.engine.jobs.queue import (
     JobCounts,
     Kind,
     Work,
+    erased,
     interrupted_message,
     job_from_row,
     job_row,
@@ -156,6 +158,17 @@ class JournalJobs:
             return JobCounts(**dict(db.execute(sql).fetchall() if db else []))
 
     # ------------------------------------------------------------ all jobs
+
+    def erase(self, traces: Traces) -> None:
+        with self._journal.reading() as db:
+            if db is None:
+                return
+        with self._journal.writing() as db:
+            for job in _jobs(db, "TRUE", []):
+                if (kept := erased(job, traces)) is None:
+                    db.execute("DELETE FROM jobs WHERE id = ?", [job.id])
+                elif kept is not job:
+                    _put(db, kept)
 
     def get(self, id: str) -> Job | None:
         """Return a job, or None if its id is unknown.

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.errors import EngineError
+from ragstone.core.traces import Traces
 from ragstone.engine.jobs.queue import (
     COLUMNS,
     FREE,
@@ -20,6 +21,7 @@ from ragstone.engine.jobs.queue import (
     JobCounts,
     Kind,
     Work,
+    erased,
     interrupted_message,
     job_from_row,
     job_row,
@@ -149,6 +151,18 @@ class PostgresJobs:
     def counts(self) -> JobCounts:
         sql = "SELECT state, count(*) FROM ragstone.jobs WHERE queue = %s GROUP BY state"
         return JobCounts(**dict(self._rows(sql, [self._queue])))
+
+    def erase(self, traces: Traces) -> None:
+        found = [(job, erased(job, traces)) for job in self._select("TRUE", [])]
+        if changed := [(job, kept) for job, kept in found if kept is not job]:
+            with self._server.transaction() as db:
+                for job, kept in changed:
+                    if kept is None:
+                        db.execute("DELETE FROM ragstone.jobs WHERE id = %s", [job.id])
+                    else:
+                        self._write(db, kept)
+        if found:
+            self._server.rewrite("ragstone", "^jobs$")
 
     def _select(self, which: str, values: list[object]) -> list[Job]:
         sql = f"SELECT {', '.join(COLUMNS)} FROM ragstone.jobs WHERE queue = %s AND {which}"  # noqa: S608

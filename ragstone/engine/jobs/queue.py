@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from ragstone.core.records import Decoded, Skipped
 from ragstone.core.reports import AddReport
+from ragstone.core.traces import Traces
+from ragstone.history.erasing import strings
 
 Kind = Literal["upload", "sync", "add", "page"]
 State = Literal["waiting", "running", "done", "failed"]
@@ -26,6 +28,8 @@ TRIES = 2
 STEP = 1e-6
 """Seconds between the times of jobs submitted together, which keep their order."""
 COLUMNS = ("id", "at", "reader", "kind", "what", "state", "server", "tries", "ended", "result", "due")
+_NAMED = ("files", "sources")
+"""The fields of a work that name documents."""
 LONGEST_PAUSE = 300.0
 """Seconds until a failed job is tried again, at most."""
 FREE = """ended IS NULL AND (due <= {now} OR due > {latest}) AND (kind <> 'sync' OR NOT EXISTS (
@@ -44,10 +48,11 @@ def longest(lease: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The input of a job: files with the access groups of their documents, or sources."""
+    """The input of a job: files, with the groups that may read them at most and those of their writer, or sources."""
 
     files: tuple[str, ...] = ()
     groups: tuple[str, ...] | None = None
+    writer: tuple[str, ...] | None = None
     sources: tuple[str, ...] = ()
 
 
@@ -136,7 +141,20 @@ class JobQueue(Protocol):
 
     def counts(self) -> JobCounts: ...
 
+    def erase(self, traces: Traces) -> None:
+        """Delete the finished jobs that have traces of documents, and take the documents out of the others."""
+        ...
+
     def close(self) -> None: ...
+
+
+def erased(job: Job, traces: Traces) -> Job | None:
+    """Return a job without traces of documents; None if it is over, or nothing of its work is left."""
+    stored = [part for part in job_row(job) if isinstance(part, str) and part.startswith("{")]
+    if not any(traces.is_in(text) for part in stored for text in strings(json.loads(part))):
+        return job
+    left = {name: tuple(one for one in getattr(job.work, name) if not traces.is_in(one)) for name in _NAMED}
+    return None if job.is_over or not any(left.values()) else replace(job, work=replace(job.work, **left), error="")
 
 
 def interrupted_message(job: Job) -> str:
@@ -179,7 +197,7 @@ def job_from_row(values: Sequence[Any]) -> Job:
         skipped = tuple(Skipped(**one) for one in report["skipped"])
         decoded = tuple(Decoded(**one) for one in report.get("decoded", ()))  # jobs of older versions have none
         report = AddReport(**(report | {"skipped": skipped, "decoded": decoded, "notices": tuple(report["notices"])}))
-    groups = work["groups"]
+    groups, writer = work["groups"], work.get("writer")  # jobs of older versions have no writer
     return Job(
         id=row["id"],
         at=row["at"],
@@ -188,6 +206,7 @@ def job_from_row(values: Sequence[Any]) -> Job:
         work=Work(
             files=tuple(work["files"]),
             groups=None if groups is None else tuple(groups),
+            writer=None if writer is None else tuple(writer),
             sources=tuple(work["sources"]),
         ),
         state=row["state"],

@@ -184,7 +184,8 @@ async def do_job(kb: KnowledgeBase, job: Job, documents: list[str], is_ours: Cal
     if job.kind == "add":
         return await kb.documents.add_files(files, note, share=share)
     if job.kind == "upload":
-        return await kb.documents.add_uploads(files, note, groups=job.work.groups, share=share)
+        own = job.work
+        return await kb.documents.add_uploads(files, note, groups=own.groups, writer=own.writer, share=share)
     if job.kind == "page":
         return await kb.documents.add_page(job.work.sources[0], note)
     report = AddReport()

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ragstone.core.answers import Draft
+from ragstone.core.naming import name_of
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
 from ragstone.core.table import table_of
-from ragstone.respond.drafts import name_of, shortened
+from ragstone.respond.drafts import shortened
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, content, quotable
 from ragstone.respond.proof.records import Quote

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from statistics import median
 
 from ragstone.core.answers import Draft
+from ragstone.core.naming import name_of
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit, date_of
 from ragstone.core.request import Request
-from ragstone.respond.drafts import name_of
 from ragstone.respond.facts import words
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, quotable

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ragstone.core.answers import Draft, Statement
 from ragstone.core.kinds import Kind
+from ragstone.core.naming import name_of
 from ragstone.core.protocols import Weigher
 from ragstone.core.records import Chunk, Evidence
 from ragstone.core.request import Request
@@ -253,7 +254,7 @@ def named(one: Found, keys: Sequence[Cell] = ()) -> str:
     corner = [part for part in one.table.corner if label and dates(part)]
     parts = [*label, *(part.rstrip(" :,") for part in (*corner, *cell.header)), unit_of(one)]
     if not any(parts):
-        parts = [one.table.caption, one.hit.chunk.title or one.hit.chunk.document_id]
+        parts = [one.table.caption, name_of(one.hit.chunk)]
     return " · ".join(part for part in dict.fromkeys(parts) if part)
 
 

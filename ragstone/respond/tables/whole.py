@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
+from ragstone.core.naming import name_of
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
@@ -100,7 +101,7 @@ def _whole(parts: Sequence[tuple[Hit, Table | None]]) -> _Whole | None:
     for hit, table in parts:
         if table is None or (table.file and hit.chunk.total > 1 and "\n" not in hit.chunk.text):
             return None
-        name = table.file or hit.chunk.title or hit.chunk.document_id
+        name = table.file or name_of(hit.chunk)
         for row in table.rows:
             if _TOTAL.match(row.label):
                 continue

@@ -20,8 +20,6 @@ MIN_EVIDENCE = 2
 """Function words needed to recognise a language: at least this many, and this many times those of any other."""
 
 _WORD = re.compile(r"[^\W\d_]+")
-_GAP = r"(?:[^\w.;]*\b[\w'’-]+){0,6}?[^\w.;]*"
-"""Up to six words of a clause, as ``…`` in a pattern."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +35,8 @@ class Lexicon:
     ``parts`` are words whose number is a name, such as "section"; ``endings`` are those of names, and ``general`` words
     look like names but name nothing in particular. ``agrees`` and ``disagrees`` are answers on their own.
     ``documents``, ``says`` and ``frame`` match words for documents, for what documents do, and words that only
-    introduce or arrange an answer; ``absent`` matches what says that the documents do not tell something, and
-    ``courtesies`` are words that are only polite, and ``contrasts`` those such as "but".
+    introduce or arrange an answer. ``absent`` matches, by kind, the words with which a writer says that the documents
+    do not tell something. ``courtesies`` are words that are only polite, and ``contrasts`` those such as "but".
     """
 
     negations: frozenset[str]
@@ -66,7 +64,7 @@ class Lexicon:
     documents: re.Pattern[str]
     says: re.Pattern[str]
     frame: re.Pattern[str]
-    absent: re.Pattern[str]
+    absent: Mapping[str, re.Pattern[str]]
     courtesies: frozenset[str]
     contrasts: frozenset[str]
 
@@ -77,7 +75,7 @@ class Lexicon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrases:
-    """The texts of a refusal, of the closest passages, of a failure and of a summary in one language, with placeholders."""
+    """The texts of refusals, of closest passages, of a failure and of a summary in one language, with placeholders."""
 
     refusal: str
     nearest: str
@@ -210,7 +208,7 @@ def lexicon() -> Lexicon:
         documents=_any(table["documents"] for table in tables),
         says=_any(table["says"] for table in tables),
         frame=_any(table["frame"] for table in tables),
-        absent=re.compile("|".join(map(_absent, tables))),
+        absent={kind: _any(table["absent"][kind] for table in tables) for kind in tables[0]["absent"]},
         courtesies=_all(table["courtesies"] for table in tables),
         contrasts=_all(table["contrasts"] for table in tables),
     )
@@ -246,19 +244,9 @@ def _sorted(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
 
 
 def _any(lists: Iterable[Iterable[str]]) -> re.Pattern[str]:
-    """Return a pattern of these words; a ``*`` at the end of one stands for any ending."""
+    """Return a pattern of these words; a ``*`` stands for any letters."""
     words = sorted(re.escape(word).replace(r"\*", r"[^\W\d_]*") for word in _all(lists))
     return re.compile(rf"\b(?:{'|'.join(words)})\b")
-
-
-def _absent(table: Mapping[str, Any]) -> str:
-    """Return the pattern of sentences that say, in one language, that the documents do not tell something."""
-    no = rf"(?:{_any([table['negations'], table['denials']]).pattern}|n['’]t\b)"
-    says, documents = (_any([table[name]]).pattern for name in ("says", "documents"))
-    known = {"{no}": no, "{says}": says, "{documents}": documents, "…": _GAP}
-    return "|".join(
-        f"(?:{re.sub('|'.join(map(re.escape, known)), lambda found: known[found[0]], one)})" for one in table["absent"]
-    )
 
 
 def _table(language: str) -> dict[str, Any]:

@@ -1,27 +1,33 @@
 """What a sentence of a written answer claims: something, nothing, yes or no, or that the documents do not say it.
 
 What claims nothing needs no proof, so it must be narrow: a lead-in or a question has no words but those of the question
-and words such as "following", a courtesy has no others than such words, a heading has no words but those of one passage,
-and a line of a list of sources those of their titles. Any other sentence is proved.
+and words such as "following", a courtesy has only such words, a heading has no words but those of one passage, and a
+line of a list of sources those of their titles. `absence` recognises the sentences that say that the documents do not
+tell something. Any other sentence is proved.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from ragstone.core.naming import name_of
 from ragstone.core.records import Hit
 from ragstone.respond import markdown
-from ragstone.respond.drafts import name_of
 from ragstone.respond.facts import Word, lexical, words
 from ragstone.respond.words import lexicon, plain
+from ragstone.respond.writing.absence import is_absence
 
 Claim = Literal["fact", "nothing", "verdict", "absence"]
 """A fact to prove; nothing; yes or no alone; or that the documents do not say what the question asks."""
 TITLED = 0.6
 """Share of the words of a title that a line of a list of sources repeats."""
+LEAST_STATED, STATED = 3, 0.8
+"""Words of a sentence, at least, and their share in a passage that denies the same."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +49,7 @@ class Claims:
 
         Args:
             sentence: without citation marks.
-            claimed: the sources that the writer names for it. A sentence with a source states something.
+            claimed: the sources that the writer names for it.
         """
         if markdown.is_rule(sentence):
             return "nothing"
@@ -52,7 +58,7 @@ class Claims:
         own = self._new(content)
         if (found := verdict(text)) and not found.rest:
             return "verdict"
-        if not claimed and self.is_absence(text):
+        if self._is_absence(text, claimed):
             return "absence"
         if _denies(words(text)):
             return "fact"
@@ -67,14 +73,34 @@ class Claims:
             return "nothing"
         return "fact"
 
-    def is_absence(self, text: str) -> bool:
-        """Return whether a sentence says only that the documents do not tell something."""
-        found = lexicon().absent.search(plain(text))
-        if found is None:
+    def _is_absence(self, text: str, claimed: Sequence[int]) -> bool:
+        """Return whether a sentence says only that the documents do not tell something.
+
+        A question does so only if it asks for a document, without a name or number of its own. What stands behind a
+        word such as "but" may say more.
+        """
+        asks = lexicon().absent["request"].search(plain(text)) is not None and not self._adds(text)
+        if text.endswith(":") or (text.endswith("?") and not asks):
             return False
-        rest = words(text[found.end() :])
-        turn = next((i for i, word in enumerate(rest) if word.lower in lexicon().contrasts), len(rest))
-        return not any(word.key and not lexical(word, self._question) for word in rest[turn:])
+        if not is_absence(text, self._question, cited=bool(claimed)) or self._is_stated(text):
+            return False
+        said = words(text)
+        turn = next((word for word in said if word.lower in lexicon().contrasts), None)
+        if turn is None:
+            return True
+        rest = text[turn.span.end :]
+        return not self._adds(rest) or is_absence(rest, self._question, cited=bool(claimed))
+
+    def _adds(self, text: str) -> bool:
+        """Return whether a text has a name or number that the question does not have."""
+        return any(word.key and not lexical(word, self._question) for word in words(text))
+
+    def _is_stated(self, text: str) -> bool:
+        """Return whether a sentence of a passage denies the same, so that the documents do tell it."""
+        own = [word for word in _content(text) if not _is_polite(word) and not _is_missing(word)]
+        if len(own) < LEAST_STATED:
+            return False
+        return any(sum(lexical(word, said) for word in own) >= STATED * len(own) for said in self._denials)
 
     def is_head(self, row: str) -> bool:
         """Return whether the first row of a table names its columns only: its words are of one passage or no claim."""
@@ -97,6 +123,12 @@ class Claims:
     @cached_property
     def _passages(self) -> list[list[Word]]:
         return [words(f"{hit.chunk.headed}\n{hit.chunk.title}") for hit in self._hits]
+
+    @cached_property
+    def _denials(self) -> list[list[Word]]:
+        """The sentences of the passages that deny something or call it unknown."""
+        said = (words(one) for hit in self._hits for one in _SENTENCE_END.split(hit.chunk.text))
+        return [one for one in said if _denies(one) or any(map(_is_missing, one))]
 
     @cached_property
     def _titles(self) -> list[list[Word]]:
@@ -148,6 +180,10 @@ def _is_polite(word: Word) -> bool:
     lists = lexicon()
     patterns = (lists.frame, lists.documents, lists.says)
     return not word.value and (word.lower in lists.courtesies or any(one.fullmatch(word.lower) for one in patterns))
+
+
+def _is_missing(word: Word) -> bool:
+    return lexicon().absent["missing"].fullmatch(word.lower) is not None
 
 
 def _denies(said: Sequence[Word]) -> bool:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from ragstone.core.answers import Draft, Message, SentenceClosed, TextWritten
 from ragstone.core.errors import ModelError
+from ragstone.core.naming import name_of
 from ragstone.core.protocols import Answerer, ChatModel
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
-from ragstone.respond.drafts import instead, name_of
+from ragstone.respond.drafts import instead
 from ragstone.respond.writing.written import WritingAnswerer, WrittenAnswer
 from ragstone.services.chat import complete, new_key, quoted
 from ragstone.settings import RespondSettings

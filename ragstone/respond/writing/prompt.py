@@ -24,9 +24,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ragstone.core.answers import Message, Turn
 from ragstone.core.errors import SettingsError
 from ragstone.core.kinds import Kind
+from ragstone.core.naming import file_name, name_of
 from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata, Passage, beside, date_of
 from ragstone.core.table import as_markdown, table_of
-from ragstone.respond.drafts import name_of
 from ragstone.respond.writing.told import FIRST_LINE, REFUSAL
 from ragstone.settings.yaml_text import read_yaml
 
@@ -210,7 +210,7 @@ def _facts(
         "dated": f" ({date})" if (date := date_of(chunk.metadata)) else "",
         "also": "; ".join(passage.also),
         "url": chunk.url,
-        "id": _shown(facts.get("publication_id", name_of(chunk))),
+        "id": _shown(facts.get("publication_id", file_name(chunk.document_id))),
         "source": _shown(facts.get("source", "")),
         "facts": "; ".join(listed[:_MAX_FACTS]),
         "text": text,

@@ -1,8 +1,8 @@
 """What a reply says of the sources: whether they answer the question, in part, or not at all.
 
-The prompt asks for a first line, ``FOUND: yes``, ``FOUND: partly`` or ``FOUND: no``, that models of 1.5 billion parameters
-write. It is taken off. Where it is missing or at odds with what follows, the sentences decide: a reply that only says
-that the documents do not tell something is a refusal, in whatever words.
+The prompt asks for a first line that a small model can write: ``FOUND: yes``, ``FOUND: partly`` or ``FOUND: no``. The
+line is taken off. If it is missing, the sentences decide: a reply that only says that the documents do not tell
+something is a refusal, in whatever words.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ FIRST_LINE = "FOUND: "
 REFUSAL = f"{FIRST_LINE}no"
 """The first line that the prompt asks for if the sources do not answer."""
 _FIRST = re.compile(
-    r"\W{0,6}found\W{1,6}(?P<told>yes|partly|partially|partial|in part|no(?:ne|t)?\b(?=\W*(?:$|\n|[.,;:!–—*_-])))[^\S\n]*[*_`\"'.,;:!–—-]*\s*",
+    r"\W{0,6}found\W{1,6}(?P<told>yes|partly|partially|partial|in part|no(?:ne|t)?\b(?=\W*(?:$|\n|[.,;:!–—*_-])))"
+    r"[^\S\n]*[*_`\"'.,;:!–—-]*\s*",
     re.IGNORECASE,
 )
 _BARE = re.compile(r"\W*no[ _]answer\W*", re.IGNORECASE)
@@ -74,6 +75,6 @@ def told_by(first: Told | None, claims: Sequence[Claim]) -> Told:
     """
     said = [one for one in claims if one != "nothing"]
     denies = "absence" in said
-    if first == "nothing" or (denies and (first is None or set(said) == {"absence"}) and said[0] == "absence"):
+    if first == "nothing" or (first is None and denies and said[0] == "absence"):
         return "nothing"
-    return "part" if denies or first == "part" else "all"
+    return "part" if first != "all" and (denies or first == "part") else "all"

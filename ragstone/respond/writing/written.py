@@ -1,9 +1,9 @@
 """Answers written by a language model from the evidence and checked against the documents.
 
-The model reads the passages and says whether they answer; no estimate speaks for it before it has read, and nothing that
-it writes is replaced. Every sentence is compared with the evidence: the passage that the model names is cited if it says
-the sentence, another one if only that does, and a sentence that the evidence contradicts is marked. If the model fails,
-the documents are quoted, and the first line says so.
+The model reads the passages and says whether they answer; no estimate speaks for it before it has read, and nothing
+that it writes is replaced. Every sentence is compared with the evidence: the passage that the model names is cited if it
+says the sentence, another one if only that does, and a sentence that the evidence contradicts is marked. If the model
+fails, the documents are quoted, and the first line says so.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from datetime import UTC, datetime
 
 from ragstone.core.answers import Citation, Draft, Piece, Reply, SentenceClosed, State, Statement, TextWritten, Turn
 from ragstone.core.errors import ContextTooLong, ModelError
+from ragstone.core.naming import name_of
 from ragstone.core.protocols import Answerer, ChatModel, SentenceSplitter
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.respond import markdown
-from ragstone.respond.drafts import cite, instead, name_of, refused, replayed
+from ragstone.respond.drafts import cite, instead, refused, replayed
 from ragstone.respond.passage_structure import ends_in_code
 from ragstone.respond.proof.records import Checker, Quote
 from ragstone.respond.proof.sentences import Proved, Prover
@@ -47,7 +48,7 @@ LEAST_TOKENS = 256
 
 
 class WritingAnswerer:
-    """Answers in a model's words. ``quoting`` finds the closest passages of a refusal, and answers if the model fails."""
+    """Answers in a model's words. ``quoting`` finds the closest passages, and answers if the model fails."""
 
     def __init__(
         self,
@@ -165,12 +166,13 @@ class WritingAnswerer:
         for left in reversed(range(MAX_PROMPTS)):
             prompt = self.prompt(evidence, before, tokens)
             try:
-                async with aclosing(self._model.stream(prompt.messages, request)) as reply:
-                    async with aclosing(self.written(evidence.question, request, prompt.hits, reply)) as parts:
-                        async for part in parts:
-                            if isinstance(part, WrittenAnswer):
-                                part.unread = len(evidence.hits) - len(prompt.hits)
-                            yield part
+                reply = self._model.stream(prompt.messages, request)
+                written = self.written(evidence.question, request, prompt.hits, reply)
+                async with aclosing(reply), aclosing(written) as parts:
+                    async for part in parts:
+                        if isinstance(part, WrittenAnswer):
+                            part.unread = len(evidence.hits) - len(prompt.hits)
+                        yield part
                 return
             except ContextTooLong as error:
                 if not left or tokens <= LEAST_TOKENS:

@@ -42,7 +42,7 @@ STOPPED = {
 }
 SECTIONS = {
     "Ask": ("ask", "chat", "search", "show", "feedback", "models"),
-    "Documents": ("add", "sync", "crawl", "remove"),
+    "Documents": ("add", "sync", "crawl", "remove", "forget"),
     "Knowledge base": ("status", "settings", "rebuild", "history"),
     "Serve": ("serve", "worker", "mcp", "key", "user"),
     "Improve": ("eval", "lab", "policy"),
@@ -102,6 +102,7 @@ for command in (
     documents.sync,
     documents.crawl,
     documents.remove,
+    documents.forget,
     knowledge_base.status,
     knowledge_base.settings,
     knowledge_base.rebuild,

@@ -1,4 +1,4 @@
-"""Commands for documents: add, sync, crawl, remove, show."""
+"""Commands for documents: add, sync, crawl, remove, forget, show."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,8 +17,6 @@ from ragstone.serve.cli import typed
 from ragstone.serve.cli.options import DEFAULT_KB, As, Asked, Json, Kb, Wait, opened, with_chunk_settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ragstone.engine.jobs.queue import Job
 
 
@@ -152,6 +151,37 @@ def remove(
     with opened(kb, wait=wait) as opened_kb:
         removed = opened_kb.documents.remove([typed.text(id) for id in document_ids], reader=OWNER)
     screen.show({"removed": removed}, [line(f"removed {one_line(id)}") for id in removed], as_json=as_json)
+
+
+def forget(
+    documents: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DOCUMENT...", help="Whole ids, files, or ids of documents removed before.", show_default=False
+        ),
+    ],
+    words: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also erase the words of this text, such as that of a removed document."),
+    ] = None,
+    kb: Kb = DEFAULT_KB,
+    wait: Wait = 0.0,
+    as_json: Json = False,
+) -> None:
+    """Erase documents with every trace that they left, and prove it.
+
+    Removes them from all versions, indexes, caches, queues and uploads. Answers that quote them stay as answers whose
+    source was erased. Then searches all files for their words; exits with 1 if it finds any.
+    """
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    text = typed.file(words) if words else ""
+    with opened(kb, wait=wait) as opened_kb:
+        report = opened_kb.documents.forget([typed.text(one) for one in documents], reader=OWNER, words=text)
+    screen.show(asdict(report), state.erased(report), as_json=as_json)
+    if report.found:
+        raise typer.Exit(1)
 
 
 def show(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from ragstone.core.errors import UsageError
 from ragstone.core.records import Span
@@ -13,6 +14,18 @@ _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 def text(typed: str) -> str:
     """Return a typed text with undecodable bytes replaced: no index and no JSON could hold them."""
     return typed.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def file(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def span(typed: str | None, length: int) -> Span:

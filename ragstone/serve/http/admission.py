@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Collection, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -27,6 +28,8 @@ MAX_BODY = 256 * KILOBYTE
 """Largest request without files, in bytes."""
 MAX_UPLOAD_FACTOR = 4
 """Largest request with files, as a multiple of the largest file."""
+LEAST_RATE = 10 * KILOBYTE
+"""Bytes that the body of a request has to bring in a second, beyond the seconds that every request may take."""
 BURST = 60
 """Burst of a key that has no limit of its own."""
 SOON = 1.0
@@ -110,11 +113,14 @@ class Admission:
 
 
 class _Body:
-    """The body of a request, with a largest size and a longest pause between its parts."""
+    """The body of a request, with a largest size, a longest pause between its parts, and a least rate.
+
+    The time in which the application does something else does not count against the client.
+    """
 
     def __init__(self, receive: Receive, max_size: float, seconds: float) -> None:
         self._receive, self._max_size, self._seconds = receive, max_size, seconds
-        self._size, self._is_complete = 0, False
+        self._size, self._is_complete, self._waited = 0, False, 0.0
 
     def check_length(self, content_length: str) -> None:
         """Refuse a body that declares itself too large."""
@@ -124,10 +130,14 @@ class _Body:
     async def receive(self) -> Message:
         if self._is_complete:
             return await self._receive()
+        began, left = time.monotonic(), self._seconds + self._size / LEAST_RATE - self._waited
         try:
-            message = await asyncio.wait_for(self._receive(), self._seconds)
+            message = await asyncio.wait_for(self._receive(), min(self._seconds, left))
         except TimeoutError as error:
-            raise Refused("too_slow", f"nothing of the request arrived for {self._seconds:g} seconds") from error
+            needed = f"{LEAST_RATE / KILOBYTE:g} kB a second after the first {self._seconds:g} seconds"
+            raise Refused("too_slow", f"the request arrived too slowly; send at least {needed}") from error
+        finally:
+            self._waited += time.monotonic() - began
         if message["type"] == "http.request":
             self._is_complete = not message.get("more_body", False)
             self._size += len(message.get("body", b""))

@@ -30,10 +30,12 @@ from ragstone.serve.http.live_settings import LiveSettings
 from ragstone.serve.http.middleware import OriginGuard, RequestLog
 from ragstone.serve.http.page import PAGE, PageFiles, page_files
 from ragstone.serve.http.question_slots import QuestionSlots, slots_for
+from ragstone.serve.http.readiness import Readiness
 from ragstone.serve.http.routes import (
     administration,
     ask,
     documents,
+    erasure,
     history,
     jobs,
     learning,
@@ -65,6 +67,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     sign_in.router,
     widget.router,
     administration.router,
+    erasure.router,
     learning.router,
     live_settings.router,
     models.router,
@@ -101,11 +104,12 @@ def build_app(
         issuer=own.oidc.issuer,
     )
     journal = engine.history.journal()
+    keys = Keys(journal)
     service = Service(
         engine=engine,
         settings=own,
         authenticator=authenticator,
-        keys=Keys(journal),
+        keys=keys,
         users=Users(journal),
         sessions=Sessions(journal),
         tokens=Tokens(journal),
@@ -116,6 +120,7 @@ def build_app(
         scheduler=Scheduler(jobs, Schedules(journal), own.sources),
         limits=SharedLimits(engine.folder, lambda: jobs.server, jobs.servers) if processes > 1 else OwnLimits(),
         sign_in=SignInDesk(engine.history.journal(), own, Throttle(SharedAttempts(engine.folder))),
+        readiness=Readiness(engine, keys),
         warm_first=warm_first,
     )
     app = FastAPI(

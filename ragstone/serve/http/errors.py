@@ -84,13 +84,20 @@ _CODES: tuple[tuple[type[errors.RagstoneError], Code], ...] = (
 """The first class that matches decides."""
 _GENERAL: dict[Code, str] = {
     "failed": "the request failed; the server's log has details under this request id",
-    "unavailable": "something that this request needs is unavailable; the server's log has details under this request"
-    " id",
     "timeout": "the request took longer than the server allows",
     "locked": "another process is changing the knowledge base; try again when it has finished",
     "conflict": "the knowledge base was built with other settings; its administrator has to rebuild it",
 }
 """Messages that replace those of our own errors, which name paths, hosts and commands of the server."""
+_UNAVAILABLE: tuple[tuple[type[errors.RagstoneError], str], ...] = (
+    (errors.MissingExtra, "a package that this request needs is not installed"),
+    (errors.EmbeddingError, "the service that embeds texts is unavailable"),
+    (errors.EngineError, "a search engine is unavailable"),
+    (errors.ModelError, "the language model is unavailable"),
+    (errors.RetrievalError, "search is unavailable"),
+    (errors.KnowledgeBaseError, "the knowledge base cannot be used now"),
+)
+"""What is unavailable, without its name and address. The first class that matches decides."""
 _CODE_OF_STATUS: dict[int, Code] = {
     status: code for code, status in STATUS.items() if code not in ("settings", "conflict")
 }
@@ -151,9 +158,18 @@ def problem(error: Exception, request_id: str) -> Problem:
     code = code_of(error)
     if STATUS[code] >= 500 and not isinstance(error, Refused):
         log_error(error, {"id": request_id})
-    message = str(error) if isinstance(error, Refused) else _GENERAL.get(code, str(error))
+    message = _message(error, code)
     message = message.encode(errors="replace").decode()  # it may repeat half of a surrogate pair that was sent
     return Problem(error=Trouble(code=code, message=message, request_id=request_id))
+
+
+def _message(error: Exception, code: Code) -> str:
+    if isinstance(error, Refused):
+        return str(error)
+    if code == "unavailable":
+        what = next(what for kind, what in _UNAVAILABLE if isinstance(error, kind))
+        return f"{what}; the server's log has details under this request id"
+    return _GENERAL.get(code, str(error))
 
 
 def response(error: Exception, scope: Scope) -> JSONResponse:
@@ -166,6 +182,8 @@ def response(error: Exception, scope: Scope) -> JSONResponse:
         wait = 1
     if wait is not None:
         headers["retry-after"] = str(max(1, math.ceil(wait)))
+    if code == "too_slow":
+        headers["connection"] = "close"  # or the rest of the request would hold it open
     if code == "unauthorized":
         headers["www-authenticate"] = 'Bearer realm="ragstone"'
     content = _openai(body.error) if scope["path"].startswith(OPENAI_PREFIX) else body

@@ -267,8 +267,10 @@ class JobRunner:
 
         notifications: list[asyncio.Task[None]] = []
         if job.kind == "upload":
-            files = [self._engine.folder / Path(file) for file in job.work.files]
-            return await self._engine.documents.add_uploads(files, on_progress, groups=job.work.groups)
+            work, folder = job.work, self._engine.folder
+            files = [folder / Path(file) for file in work.files]
+            add = self._engine.documents.add_uploads
+            return await add(files, on_progress, groups=work.groups, writer=work.writer)
         if job.kind == "page":
             return await self._engine.documents.add_page(job.work.sources[0], on_progress)
         report = AddReport()

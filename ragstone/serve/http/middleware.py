@@ -14,7 +14,7 @@ from ragstone.core.errors import RagstoneError
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import CALLER, Caller
 from ragstone.serve.http.errors import REQUEST_ID, Refused
-from ragstone.serve.http.networks import origin_parts
+from ragstone.serve.http.networks import LOOPBACK, host_of, origin_parts
 from ragstone.serve.http.telemetry import Metrics, log_request
 from ragstone.serve.http.visitors import SITE, SITE_ROUTES
 
@@ -33,7 +33,6 @@ SECURITY_HEADERS = {
 HSTS = "max-age=31536000"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 """Methods with a metric of their own; clients could invent any number of others."""
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 class RequestLog:
@@ -147,7 +146,7 @@ class OriginGuard:
     async def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
-        if not await self._is_known(_without_port(host)):
+        if not await self._is_known(host_of(host)):
             raise Refused("forbidden", "this host name is unknown; the setting serve.names lists the known ones")
         is_foreign = bool(origin) and origin_parts(origin).netloc != host
         if is_foreign and origin in self._sites:
@@ -169,7 +168,3 @@ class OriginGuard:
         if name in LOOPBACK or name in self._names:
             return True
         return (not self._names or "*" in self._names) and not await self._is_open()
-
-
-def _without_port(host: str) -> str:
-    return f"{host.partition(']')[0]}]" if host.startswith("[") else host.partition(":")[0]

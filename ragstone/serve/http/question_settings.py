@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from annotated_types import Ge, Le
 from pydantic import BaseModel, Field, create_model
 
+from ragstone.core.errors import SettingsError
 from ragstone.serve.http.messages import Request
 from ragstone.settings import Settings
 from ragstone.settings.load import Tree, leaves, merge, nested, profile_of, validated
@@ -44,6 +45,10 @@ MAXIMA = {
     "rank.boosts.full_length": 1_000_000,
 }
 """Bounds on what one question may take of the machine, and on numbers that would overflow."""
+MOST_COMPARED = 50
+"""Passages that MaxSim may compare word by word for a question; each takes about 50 ms of a core."""
+MOST_FETCHED = 20_000
+"""Chunks that all wordings of a question may fetch together."""
 MAX_BOOST = 100
 """How far a boost may move a score up or down."""
 NARROWED: dict[str, Any] = {
@@ -81,9 +86,31 @@ def apply(settings: Settings, wanted: BaseModel | None, profile: str = "") -> Se
     """Return the settings with those of a question, which come before those of its profile.
 
     Raises:
-        SettingsError: they contradict each other, or there is no such profile.
+        SettingsError: they contradict each other or are too much work, or there is no such profile.
     """
-    tree: Tree = profile_of(settings, profile) | {"profile": profile} if profile else {}
+    if profile:
+        settings = validated(merge(settings.model_dump(), profile_of(settings, profile) | {"profile": profile}))
+    tree: Tree = {}
     for path, value in wanted.model_dump(by_alias=True, exclude_none=True).items() if wanted else ():
         tree = merge(tree, nested(path, value))
-    return validated(merge(settings.model_dump(), tree)) if tree else settings
+    changed = validated(merge(settings.model_dump(), tree)) if tree else settings
+    _refuse_more_work(changed, settings)
+    return changed
+
+
+def _refuse_more_work(changed: Settings, own: Settings) -> None:
+    """Refuse numbers that are allowed one by one and too much work together, unless the server's own are as large."""
+    for what, work, most in (
+        ("rank.pool with rank.reranker=maxsim", _compared, MOST_COMPARED),
+        ("query.fetch_k times all wordings (query.variations and the question)", _fetched, MOST_FETCHED),
+    ):
+        if work(changed) > max(most, work(own)):
+            raise SettingsError(f"{what} may be at most {max(most, work(own)):,} for one question")
+
+
+def _compared(settings: Settings) -> int:
+    return settings.rank.pool if settings.rank.reranker == "maxsim" else 0
+
+
+def _fetched(settings: Settings) -> int:
+    return settings.query.fetch_k * (settings.query.variations + 1)

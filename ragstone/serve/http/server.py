@@ -180,7 +180,7 @@ def uvicorn_config(app: FastAPI, settings: ServeSettings) -> uvicorn.Config:
     """Return how uvicorn runs the application."""
     return uvicorn.Config(
         app,
-        http=_with_head_timeout(settings.request_seconds),
+        http=_with_time_limits(settings.request_seconds),
         ws="none",
         host=settings.host,
         port=settings.port,
@@ -249,15 +249,16 @@ def _ignore(signal_number: int, frame: FrameType | None) -> None:
     del signal_number, frame
 
 
-def _with_head_timeout(seconds: float) -> type[H11Protocol]:
-    """Return uvicorn's HTTP protocol with a time limit on the head of a request.
+def _with_time_limits(seconds: float) -> type[H11Protocol]:
+    """Return uvicorn's HTTP protocol with a time limit on parts of a request that no application waits for.
 
-    uvicorn limits only how large a head is: a client that sends a little of it again and again could hold a
-    connection open forever.
+    These are the head, and the rest of a body after the response. uvicorn limits only how large a head is and how long
+    a connection is silent: a client that sends a little again and again could hold a connection open forever.
     """
 
-    class HeadTimeout(H11Protocol):
+    class TimeLimits(H11Protocol):
         _timer: asyncio.TimerHandle | None = None
+        _timed: object = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
             super().connection_made(transport)
@@ -267,24 +268,38 @@ def _with_head_timeout(seconds: float) -> type[H11Protocol]:
             super().data_received(data)
             self._watch()
 
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            if self._part() is h11.SEND_BODY:
+                self._watch()
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop()
             super().connection_lost(exc)
 
+        def _part(self) -> object:
+            """Return the state in which the client sends what no application waits for; None in any other."""
+            state = self.conn.their_state
+            is_unread = state is h11.IDLE or (state is h11.SEND_BODY and self.conn.our_state is h11.DONE)
+            return state if is_unread else None
+
         def _watch(self) -> None:
-            if self.conn.their_state is not h11.IDLE:
+            if self._part() is not self._timed:  # more of the same part does not restart the timer
                 self._stop()
-            elif self._timer is None:  # more of the same head does not restart the timer
-                self._timer = self.loop.call_later(seconds, self._expire)
+                self._timed = self._part()
+                if self._timed is not None:
+                    self._timer = self.loop.call_later(seconds, self._expire)
 
         def _stop(self) -> None:
+            self._timed = None
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
 
         def _expire(self) -> None:
-            self._timer = None
-            if self.conn.their_state is h11.IDLE:
+            is_late = self._timed is not None and self._part() is self._timed
+            self._stop()
+            if is_late:
                 self.timeout_keep_alive_handler()
 
-    return HeadTimeout
+    return TimeLimits

@@ -32,6 +32,7 @@ from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.job_runner import JobRunner
 from ragstone.serve.http.live_settings import LiveSettings
 from ragstone.serve.http.question_slots import QuestionSlots
+from ragstone.serve.http.readiness import Readiness
 from ragstone.serve.http.scheduler import Scheduler
 from ragstone.serve.http.sign_in.desk import SignInDesk
 from ragstone.serve.http.telemetry import Metrics, QuestionEnd, log_error
@@ -70,10 +71,15 @@ class Service:
     live: LiveSettings
     limits: Limits
     sign_in: SignInDesk
+    readiness: Readiness
     warm_first: bool = False
     drawing: DrawingTurns = field(default_factory=DrawingTurns)
     metrics: Metrics = field(default_factory=Metrics)
     is_ready: bool = False
+
+    def page_address(self, request: Request) -> str:
+        """Return the address under which browsers reach the page, with a slash at the end."""
+        return f"{self.settings.url}/" if self.settings.url else str(request.base_url)
 
     async def ask(
         self,
@@ -110,7 +116,7 @@ class Service:
                 kb = await self.live.under(change)
                 events = kb.stream(
                     question,
-                    where,
+                    view.where(where),
                     reader=caller.reader,
                     before=before,
                     session=session,
@@ -145,7 +151,7 @@ class Service:
         """
         async with asyncio.timeout(self.settings.question_seconds), self._slot(caller) as payer:
             kb = await self.live.under(change)
-            hits = await kb.search(query, k, where, reader=caller.reader, payer=payer)
+            hits = await kb.search(query, k, caller.view.where(where), reader=caller.reader, payer=payer)
             return caller.view.hits(hits)
 
     async def embed(self, caller: Caller, texts: Sequence[str], role: Role) -> Embedded:

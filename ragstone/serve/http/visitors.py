@@ -6,6 +6,7 @@ Whatever a visitor shows, they may only ask, and rate the answers. The page of a
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -26,6 +27,7 @@ SITE_ROUTES = ROUTES | {("GET", "/widget.js")}
 """All that the page of a site may ask a browser for, if it names its origin."""
 ONLY_ASKS = "visitors of a site may only ask questions and rate answers"
 ANONYMOUS = Reader(name=VISITORS, groups=frozenset())
+_UNGUESSABLE = re.compile(r"(?:-?[0-9A-Fa-f]){24,}")
 OFF = "the chat for other sites is off; the setting serve.widget.enabled turns it on"
 
 
@@ -80,6 +82,18 @@ class Visitors:
     def _visitor(self, reader: Reader, told_apart_by: str, payer: Key) -> Caller:
         key = _counted(visitor_id(told_apart_by), self._settings.rate_per_minute, self._settings.concurrent, 0.0)
         return Caller(scopes=frozenset(("read",)), reader=reader, key=key, is_visitor=True, payer=payer)
+
+
+def check_session(caller: Caller, session: str) -> None:
+    """Check that only the browser that began a conversation can know its name.
+
+    Visitors without a token are one reader, so the name is all that separates their conversations.
+
+    Raises:
+        Refused: other visitors could guess the name.
+    """
+    if caller.reader == ANONYMOUS and session and not _UNGUESSABLE.fullmatch(session):
+        raise Refused("usage", "session: without a token, name a conversation by 24 or more random hexadecimal digits")
 
 
 def visitor_id(told_apart_by: str) -> str:

@@ -49,12 +49,12 @@ class LocalBackend:
         return View(reader=self.reader)
 
     async def ask(self, question: str, where: str | None) -> AsyncGenerator[Event]:
-        async with aclosing(self.engine.stream(question, where, reader=self.reader)) as events:
+        async with aclosing(self.engine.stream(question, self._view.where(where), reader=self.reader)) as events:
             async for event in events:
                 yield self._view.event(event)
 
     async def search(self, query: str, k: int | None, where: str | None) -> Sequence[Hit]:
-        return self._view.hits(await self.engine.search(query, k, where, reader=self.reader))
+        return self._view.hits(await self.engine.search(query, k, self._view.where(where), reader=self.reader))
 
     async def document(self, id: str) -> Document:
         read = partial(self.engine.documents.get, id, reader=self.reader)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ragstone.core.catalog import EngineStatus, Finding
     from ragstone.engine.backup import CopyReport
     from ragstone.engine.doctor import Health
+    from ragstone.engine.erasure import Erasure
     from ragstone.engine.status import Status
     from ragstone.history.conversations import Session
     from ragstone.history.keys import Key
@@ -55,6 +56,27 @@ def ingested(report: AddReport, kb: str) -> Iterator[Line]:
     yield from _decoded(report.decoded)
     for notice in report.notices:
         yield line(("note: ", "yellow"), notice)
+
+
+def erased(report: Erasure) -> Iterator[Line]:
+    """Show what was erased, the proof, and what remains elsewhere."""
+    for id in report.documents:
+        yield line(f"erased {one_line(id)}")
+    yield line(
+        f"erased from {count(len(report.versions), 'version')} and {count(report.rows, 'record')} of conversations and"
+        f" answers, in {report.seconds:.1f} s"
+    )
+    searched = f"{count(report.searched_files, 'file')}, {report.searched_bytes / 1e6:,.1f} MB, "
+    searched += f"and {count(report.searched_rows, 'row')} of databases for {count(report.words, 'distinctive word')}"
+    yield line(
+        f"searched {searched}: ", (f"{count(len(report.found), 'trace')} left", "red" if report.found else "green")
+    )
+    for place in report.found:
+        yield line(f"  left in {one_line(place)}")
+    for source in report.remaining:
+        yield line(("note: ", "yellow"), f"{one_line(source)} still exists; the next sync adds what it has")
+    for place in report.unreachable:
+        yield line(("note: ", "yellow"), f"not searched: {place}")
 
 
 def progress_line(now: Progress, width: int | None = None) -> str:

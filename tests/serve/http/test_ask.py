@@ -83,6 +83,8 @@ def test_question_settings_apply_once(house: Live) -> None:
         ({"question": "a", "settings": {"rank.top_k": 100_000}}, 422, "invalid", "100"),
         ({"question": "a", "settings": {"rank.top_k": "many"}}, 422, "invalid", "rank.top_k"),
         ({"question": "a", "settings": {"rank.reranker": "cross-encoder:/etc"}}, 422, "invalid", "maxsim"),
+        ({"question": "a", "settings": {"rank.reranker": "maxsim", "rank.pool": 51}}, 400, "settings", "at most 50"),
+        ({"question": "a", "settings": {"query.fetch_k": 9_999, "query.variations": 2}}, 400, "settings", "20,000"),
         ({"question": "a", "settings": {"chunk.size": 500}}, 422, "invalid", "chunk.size"),
         ({"question": "a", "settings": {"rank.nothing": 1}}, 422, "invalid", "rank.nothing"),
     ],

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
@@ -100,6 +102,43 @@ def test_refuses_slow_bodies(serving: Serving) -> None:
         slow.sendall(b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
         slow.sendall(b'Content-Length: 50\r\n\r\n{"question":')
         assert b" 408 " in slow.recv(4096)
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 900\r\n\r\n", 408),
+        (b"POST /query HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 900\r\n\r\n", 403),
+        (b"GET /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n", 200),
+    ],
+)  # fmt: skip
+def test_closes_connections_with_endless_bodies(serving: Serving, head: bytes, status: int) -> None:
+    live = serving("request_seconds=0.5")
+    host, port = live.url.removeprefix("http://").split(":")
+    answer, begun = b"", time.monotonic()
+    with socket.create_connection((host, int(port)), timeout=0.1) as slow, suppress(ConnectionError):
+        slow.sendall(head)
+        while time.monotonic() < begun + 5:
+            slow.sendall(b" ")  # never silent for long
+            with suppress(TimeoutError):
+                if not (more := slow.recv(4096)):
+                    break
+                answer += more
+    assert f" {status} ".encode() in answer
+    assert 0.4 < time.monotonic() - begun < 4
+
+
+def test_a_slow_body_of_the_least_rate_is_read(serving: Serving) -> None:
+    live = serving("request_seconds=0.4")
+    body = json.dumps({"question": "Where do visitors park?"}).encode() + b" " * 8_000
+
+    def pieces() -> Iterator[bytes]:
+        for start in range(0, len(body), 1_000):
+            yield body[start : start + 1_000]
+            time.sleep(0.08)
+
+    sent = live.http.post("/query", content=pieces(), headers={"content-type": "application/json"})
+    assert sent.status_code == 200, sent.text
 
 
 def test_closes_connections_with_endless_heads(serving: Serving) -> None:

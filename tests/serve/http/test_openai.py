@@ -14,12 +14,13 @@ import numpy as np
 import openai
 import pytest
 from kb import READY, add, open_fast
-from live import make_key, served
+from live import Serving, make_key, served, written_by
 
 from ragstone.core.answers import Piece, Reply
 from ragstone.core.errors import ModelError
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
+from servers.openai_server import OpenAIServer
 from servers.openapi import Description
 
 QUESTION = "What is room 7 called?"
@@ -359,3 +360,49 @@ def test_streams_written_answers_with_markers(tmp_path: Path, model: type[Writin
     else:
         assert streamed.endswith(f"\n\n{answer['answer']}")
         assert "gone away" in " ".join(answer["notices"])
+
+
+def test_addresses_begin_with_the_configured_one(serving: Serving) -> None:
+    live = serving("url=https://docs.example/kb", "names=[ragstone]")
+    live.http.headers["host"] = "ragstone:8000"
+    question = {"model": "ragstone", "messages": [{"role": "user", "content": QUESTION}]}
+    (note,) = live.http.post("/v1/chat/completions", json=question).json()["choices"][0]["message"]["annotations"]
+    made = live.http.post("/v1/responses", json={"model": "ragstone", "input": QUESTION}).json()
+    kept = live.http.get(f"/v1/responses/{made['id']}").json()
+    found = [one["output"][0]["content"][0]["annotations"][0]["url"] for one in (made, kept)]
+    for address in (note["url_citation"]["url"], *found, live.upload(("a.md", b"A.")).headers["location"]):
+        assert address.startswith("https://docs.example/kb/"), address
+
+
+# ---------------------------------------------------------------- background tasks of chat programs
+TITLE = (
+    '### Task:\nGenerate a concise title.\n### Output:\nJSON format: { "title": "your title" }\n### Chat History:\n'
+    f"<chat_history>\nUSER: {QUESTION}\nASSISTANT: {ROOM} [1]\n</chat_history>"
+)
+
+
+def test_names_a_chat_without_searching(serving: Serving) -> None:
+    live = serving()
+    with openai.OpenAI(base_url=f"{live.url}/v1", api_key="none", max_retries=0) as client:
+        assert json.loads(ask(client, TITLE).choices[0].message.content) == {"title": QUESTION}
+        streamed = "".join(one.choices[0].delta.content or "" for one in ask(client, TITLE, stream=True))
+        assert json.loads(streamed) == {"title": QUESTION}
+        long = TITLE.replace(ROOM, ROOM * 1_000)
+        made = client.responses.create(model="ragstone", input=long)
+        assert json.loads(made.output_text) == {"title": QUESTION}
+        with pytest.raises(openai.NotFoundError):
+            client.responses.retrieve(made.id)
+    assert live.engine.history.statistics(1).total.questions == 0
+    assert live.http.get("/conversations").json() == {"conversations": []}
+
+
+def test_a_model_names_a_chat_in_the_form_asked_for(serving: Serving) -> None:
+    def reply(body: Any) -> str:
+        return "Sorry, no." if "</text>" in str(body) else 'Here it is: {"title": "Room Seven"}'
+
+    with OpenAIServer(reply=reply) as model:
+        live = serving(asked=written_by(model))
+        with openai.OpenAI(base_url=f"{live.url}/v1", api_key="none", max_retries=0) as client:
+            assert json.loads(ask(client, TITLE).choices[0].message.content) == {"title": "Room Seven"}
+            failing = '### Task:\nContinue: { "text": "" }\n<text>The room</text>'
+            assert json.loads(ask(client, failing).choices[0].message.content) == {"text": ""}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from ragstone.serve.http.errors import Refused
-from ragstone.serve.http.question_slots import LEAST, MAX_WAITING, QuestionSlots, slots_for
+from ragstone.serve.http.question_slots import LEAST, MAX_WAITING, RECENT, QuestionSlots, slots_for
 from ragstone.settings.load import load
 
 
@@ -14,7 +14,8 @@ class Line:
     """Questions that run until they are told to end, one step of the event loop at a time."""
 
     def __init__(self, count: int) -> None:
-        self.slots = QuestionSlots(count)
+        self.now = 0.0
+        self.slots = QuestionSlots(count, lambda: self.now)
         self.slots.opened.set()
         self.order: list[str] = []
         self.running: list[tuple[str, asyncio.Event]] = []
@@ -67,6 +68,45 @@ def test_next_is_who_runs_fewest():
         return line.order
 
     assert asyncio.run(run()) == [*"ab", *"aa"]
+
+
+def test_turns_are_by_work():
+    """Whoever had a long question waits for others who had several short ones."""
+
+    async def run() -> list[str]:
+        line = await started("a", 1)
+        line.now += 5
+        line.tasks += [await line.ask(caller) for caller in "abbb"]
+        while line.running:
+            await line.end()
+            line.now += 0.1
+        return line.order
+
+    assert asyncio.run(run()) == [*"abbba"]
+
+
+def test_long_questions_leave_a_slot_to_others():
+    async def run() -> tuple[list[str], list[str]]:
+        line = await started("ba", 2)
+        await line.end(0)  # b has had a short one
+        line.now += 5
+        line.tasks.append(await line.ask("a"))  # while the first one of a still runs
+        before = [*line.order]
+        line.tasks.append(await line.ask("b"))
+        return before, line.order
+
+    assert asyncio.run(run()) == ([*"ba"], [*"bab"])
+
+
+def test_long_questions_take_every_slot_that_nobody_wants():
+    async def run() -> list[str]:
+        line = await started("ba", 2)
+        await line.end(0)
+        line.now += RECENT + 1
+        line.tasks.append(await line.ask("a"))
+        return line.order
+
+    assert asyncio.run(run()) == [*"baa"]
 
 
 def test_one_caller_fills_all_slots():

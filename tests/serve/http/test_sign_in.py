@@ -6,11 +6,13 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
+import httpx2
 import pytest
-from live import make_key
+from live import SLOW, Live, make_key
 from signing_in import ADA, PAGE, PASSWORD, SESSION, Scene, scene, sessions, users
 
 from ragstone.core.errors import NotFound, SettingsError, UsageError
@@ -19,7 +21,7 @@ from ragstone.history.journal import Journal
 from ragstone.history.sessions import SIGN_IN_SECONDS, Sessions, SignIn
 from ragstone.history.users import Users
 from ragstone.serve.http.errors import Refused
-from ragstone.serve.http.sign_in.desk import rights_of
+from ragstone.serve.http.sign_in.desk import FREE_OF_ADDRESS, FREE_OF_NAME, rights_of
 from ragstone.serve.http.sign_in.failures import SignInFailed
 from ragstone.serve.http.sign_in.provider import Person, Provider
 from ragstone.serve.http.sign_in.throttle import Throttle
@@ -78,6 +80,23 @@ def test_groups_come_from_userinfo_if_not_from_the_token(here: Scene) -> None:
     me = bo.get("/me").json()
     assert (me["person"], me["scopes"], me["groups"]) == ("Bo", ["admin", "read"], ["boss"])
     assert bo.get("/settings").status_code == 200
+
+
+def test_tells_the_provider_no_invented_host(here: Scene) -> None:
+    eve = here.browser(host="evil.example")
+    refused = eve.get("/sign-in/provider")
+    assert refused.headers["location"] == "../#/sign-in/provider"
+    assert not eve.cookies
+    ada = here.browser()
+    ada.sign_in(here.provider)
+    assert ada.post("/sign-out", headers=PAGE | {"host": "evil.example"}).json() == {"address": None}
+    assert not ada.is_in()
+
+
+def test_tells_the_provider_the_configured_address(tmp_path: Path) -> None:
+    with scene(tmp_path / "kb", "url=https://docs.example/kb") as here:
+        asked = here.browser(host="evil.example").begin()
+    assert asked["redirect_uri"] == "https://docs.example/kb/sign-in/callback"
 
 
 def test_signing_out_ends_the_session(here: Scene) -> None:
@@ -185,6 +204,25 @@ def test_password_signs_a_user_in(here: Scene) -> None:
     assert not ada.is_in()
 
 
+def test_a_new_user_reads_nothing_of_the_old_one(here: Scene) -> None:
+    people = users(here.journal)
+    people.add("cy", PASSWORD, ["read", "write"])
+    old = here.browser()
+    old.by_password("cy")
+    answer = old.post("/query", {**SALARY, "session": "pay"}).json()["response_id"]
+    job = old.http.post("/documents", files=[("files", ("pay.md", b"Pay."))], headers=PAGE).json()["job_id"]
+    here.live.until(lambda: old.get(f"/jobs/{job}").json(), lambda it: it["ended"] is not None)
+    assert old.post("/feedback", {"response_id": answer, "vote": "up"}).status_code == 200
+    people.remove("cy")
+    people.add("cy", PASSWORD, ["read", "write"], ["guests"])
+    new = here.browser()
+    new.by_password("cy")
+    assert new.get("/conversations").json()["conversations"] == []
+    assert new.get("/jobs").json()["jobs"] == []
+    for path in (f"/responses/{answer}", f"/jobs/{job}"):
+        assert new.get(path).status_code == 404
+
+
 def test_a_change_of_a_user_ends_their_sessions(here: Scene) -> None:
     people = users(here.journal)
     people.add("bob", PASSWORD, ["read"])
@@ -209,6 +247,21 @@ def test_slows_down_guesses(here: Scene) -> None:
     refused = eve.by_password()
     assert refused.status_code == 429, "the right one has to wait, too"
     assert refused.headers["retry-after"] == "1"
+
+
+def test_parallel_guesses_gain_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixty people at a trusted proxy send 120 guesses at once; checking all of those would take longer than a wait."""
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "127.0.0.1")
+
+    def guess(live: Live, name: str, address: str) -> int:
+        sent = {"name": name, "password": "a wrong password"}
+        with httpx2.Client(base_url=live.url, timeout=SLOW) as http:
+            return http.post("/sign-in", json=sent, headers=PAGE | {"x-forwarded-for": address}).status_code
+
+    with scene(tmp_path / "kb") as here, ThreadPoolExecutor(60) as clients:
+        everywhere = [*clients.map(lambda n: guess(here.live, "ada", f"10.2.{n}.1"), range(120))]
+        of_one_machine = [*clients.map(lambda n: guess(here.live, f"name{n}", "10.1.1.1"), range(60))]
+    assert [found.count(401) for found in (everywhere, of_one_machine)] == [FREE_OF_NAME, FREE_OF_ADDRESS]
 
 
 def test_waits_double_and_end() -> None:

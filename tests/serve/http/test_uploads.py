@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+from zipfile import ZipFile
 
 import pytest
 from kb import add, open_fast
@@ -101,6 +104,24 @@ def test_removing_a_document_deletes_its_file(serving: Serving) -> None:
     assert ids(live) == ["hr/salaries.md", "house/rooms.md"][::-1]
 
 
+def test_administrators_erase_documents(serving: Serving) -> None:
+    live = serving(documents=())
+    boss, clerk = (make_key(live.engine.folder, name, name) for name in ("admin", "write"))
+    live.http.headers.update(boss)
+    live.finished(live.upload(("room.txt", ROOM), ("hall.txt", b"The hall seats ninety.")))
+    response = live.ask("What is room 9 called?").json()["response_id"]
+    body = {"documents": ["uploads/room.txt"]}
+    assert live.http.post("/admin/forget", json=body, headers=clerk).status_code == 403
+    erased = live.http.post("/admin/forget", json=body).json()
+    assert (erased["documents"], erased["found"]) == (["uploads/room.txt"], [])
+    assert ids(live) == ["uploads/hall.txt"]
+    assert "Meitner" not in live.http.get(f"/responses/{response}").text
+    assert not (live.engine.folder / "uploads" / "room.txt").exists()
+    acts = [(one["act"], "room" in one["what"]) for one in live.http.get("/admin/audit").json()["entries"]]
+    assert ("document.forget", False) in acts
+    assert live.http.post("/admin/forget", json=body).status_code == 404
+
+
 def test_removes_unreadable_files(serving: Serving) -> None:
     live = serving()
     folder = live.engine.folder
@@ -191,6 +212,67 @@ def test_groups_restrict_uploaded_files(serving: Serving) -> None:
     assert len(live.http.get("/jobs", headers=boss).json()["jobs"]) == 4
     (job, *_) = live.http.get("/jobs", headers=clerk).json()["jobs"]
     assert live.http.get(f"/jobs/{job['job_id']}", headers=guest).status_code == 404
+
+
+def test_a_writer_gives_only_own_groups(serving: Serving) -> None:
+    live = serving(documents=())
+    clerk = make_key(live.engine.folder, "clerk", "read", "write", groups=["staff", "hr"])
+    boss = make_key(live.engine.folder, "boss", "admin")
+
+    def send(key: dict[str, str], name: str, content: bytes, *groups: str) -> dict[str, Any]:
+        data = {"groups": list(groups)}
+        sent = live.http.post("/documents", files=[("files", (name, content))], data=data, headers=key)
+        watched = live.http.get(f"/jobs/{sent.json()['job_id']}", headers=key | {"accept": "text/event-stream"})
+        return events_of(watched.text)[-1][1]
+
+    zipped = io.BytesIO()
+    with ZipFile(zipped, "w") as archive:
+        archive.writestr("planted.md", "---\nreaders: [board]\n---\nPlanted.")
+        archive.writestr("own.md", "---\nreaders: [hr]\n---\nOwn.")
+    for name, content in (
+        ("front.md", b"---\nreaders: [board]\n---\nPlanted."),
+        ("rows.csv", b"id,text,readers\n1,Planted.,board\n"),
+        ("one.json", b'{"text": "Planted.", "groups": ["hr", "board"]}'),
+        ("page.html", b"<html><head><meta name='readers' content='board'></head><body>Planted.</body></html>"),
+        ("damaged.md", b"---\nreaders: [hr\n\nPlanted."),
+        ("all.zip", zipped.getvalue()),
+    ):
+        for groups in ((), ("*",), ("hr",)):
+            job = send(clerk, name, content, *groups)
+            (skipped,) = job["report"]["skipped"]
+            wanted = "is damaged where" if name == "damaged.md" else "names the group 'board', which you do not"
+            assert wanted in skipped["reason"]
+    assert [one["document_id"].rpartition("/")[2] for one in documents_of(live, boss)] == ["own.md"]
+    assert documents_of(live, boss)[0]["metadata"]["readers"] == ["hr"]
+
+
+def test_the_form_of_an_upload_widens_nothing(serving: Serving) -> None:
+    live = serving(documents=())
+    boss = make_key(live.engine.folder, "boss", "admin")
+    rows = b"id,text,readers\n1,one,*\n2,two,hr\n3,three,\n"
+    for groups, expected in (
+        ("*", {"1": ["*"], "2": ["hr"], "3": []}),
+        ("hr;staff", {"1": ["hr", "staff"], "2": ["hr"], "3": ["hr", "staff"]}),
+        ("staff", {"1": ["staff"], "2": [], "3": ["staff"]}),
+    ):
+        sent = live.http.post("/documents", files=[("files", ("q.csv", rows))], data={"groups": groups}, headers=boss)
+        path = f"/jobs/{sent.json()['job_id']}"
+        job = live.until(lambda path=path: live.http.get(path, headers=boss).json(), is_over)
+        found = {one["document_id"][-1]: one["metadata"]["readers"] for one in documents_of(live, boss)}
+        assert found == expected
+    (notice,) = job["report"]["notices"]
+    assert notice.startswith("1 document is hidden from everyone except administrators: uploads/q.csv#2: ")
+    assert "[hr] and [staff]" in notice
+    assert live.http.get("/status", headers=boss).json()["notices"] == [notice]
+
+
+def is_over(job: dict[str, Any]) -> bool:
+    return job["ended"] is not None
+
+
+def documents_of(live: Live, key: dict[str, str]) -> list[dict[str, Any]]:
+    listed = live.http.get("/documents", headers=key).json()["documents"]
+    return [live.http.get(f"/documents/{quote(one['document_id'])}", headers=key).json() for one in listed]
 
 
 @pytest.mark.parametrize(

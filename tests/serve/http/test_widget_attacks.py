@@ -268,6 +268,20 @@ def test_tells_nothing_of_restricted_documents(here: Scene, name: str) -> None:
     assert "salaries.md" not in answer.text
 
 
+@pytest.mark.parametrize("guessed", ["chat", "1", "0123456789abcdef0123456", "my-own-long-name-of-a-conversation"])
+def test_anonymous_visitors_share_no_conversation(here: Scene, guessed: str) -> None:
+    def ask(question: str, session: str) -> httpx2.Response:
+        return here.live.http.post("/query", json={"question": question, "session": session}, headers={"origin": SITE})
+
+    assert ask(PUBLIC, guessed).status_code == 400
+    for own in ("0c7f9a61b2d84e35a9f01b6d", "8b1c8c2e-4d8e-4b3e-9d0c-3f2a1b0c9d8e"):
+        ask(PUBLIC, own)
+        assert any(PUBLIC in notice for notice in ask("And when does it close?", own).json()["notices"])
+    assert here.live.http.post(
+        "/query", json={"question": PUBLIC, "session": guessed}, headers={"origin": SITE, **here.token()}
+    ).is_success, "a token separates visitors by itself"
+
+
 # ---------------------------------------------------------------- opinions
 def voted(here: Scene, response: str, vote: str = "up", *, origin: str = SITE, **more: str) -> httpx2.Response:
     headers = {"origin": origin, **{key: more.pop(key) for key in ("authorization", "cookie") if key in more}}

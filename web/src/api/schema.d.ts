@@ -468,7 +468,7 @@ export interface paths {
         };
         /**
          * Ready
-         * @description Return whether questions are answered without waiting for models to load. No key is needed.
+         * @description Return whether questions are answered now, without waiting for models to load. No key is needed.
          */
         get: operations["ready"];
         put?: never;
@@ -929,6 +929,28 @@ export interface paths {
         get: operations["audit"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/forget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Forget Documents
+         * @description Erase documents from all versions, indexes, caches, queues, uploads and answers.
+         *
+         *     Answers that quote them stay as answers whose source was erased. A repeated call finishes an interrupted one.
+         */
+        post: operations["forget_documents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1418,7 +1440,7 @@ export interface components {
              * Act
              * @enum {string}
              */
-            act: "key.make" | "key.revoke" | "user.add" | "user.change" | "user.password" | "user.remove" | "person.sign_out" | "sync" | "job.cancel" | "source.schedule" | "setting.change" | "model.choose" | "model.add_server" | "model.remove_server" | "learning.try" | "learning.promote" | "learning.revert" | "conversation.share" | "conversation.take_back";
+            act: "key.make" | "key.revoke" | "user.add" | "user.change" | "user.password" | "user.remove" | "person.sign_out" | "sync" | "job.cancel" | "document.forget" | "source.schedule" | "setting.change" | "model.choose" | "model.add_server" | "model.remove_server" | "learning.try" | "learning.promote" | "learning.revert" | "conversation.share" | "conversation.take_back";
             /** What */
             what: string;
         };
@@ -1835,6 +1857,49 @@ export interface components {
             behind: number;
             /** Problem */
             problem: string;
+        };
+        /**
+         * Erased
+         * @description What was erased, and the proof: a search of everything that the knowledge base stores for its words.
+         */
+        Erased: {
+            /** Documents */
+            documents: string[];
+            /** Versions */
+            versions: string[];
+            /**
+             * Rows
+             * @description changed records of conversations and answers
+             */
+            rows: number;
+            /**
+             * Words
+             * @description distinctive words that were looked for
+             */
+            words: number;
+            /** Searched Files */
+            searched_files: number;
+            /** Searched Bytes */
+            searched_bytes: number;
+            /** Searched Rows */
+            searched_rows: number;
+            /**
+             * Found
+             * @description the places that still have some of the words; empty if all went well
+             */
+            found: string[];
+            /**
+             * Unreachable
+             * @description what can neither be erased nor searched from here, such as backups
+             */
+            unreachable: string[];
+            /**
+             * Remaining
+             * @description files that the next sync would read again
+             */
+            remaining: string[];
+            /** Seconds */
+            seconds: number;
         };
         /**
          * ErrorEvent
@@ -3251,14 +3316,19 @@ export interface components {
         };
         /**
          * Readiness
-         * @description Whether questions are answered without waiting for models to load.
+         * @description Whether questions are answered now, without waiting for models to load.
          */
         Readiness: {
             /**
              * Status
              * @enum {string}
              */
-            status: "ready" | "starting";
+            status: "ready" | "starting" | "unavailable";
+            /**
+             * Problem
+             * @description why not; empty if ready
+             */
+            problem: string;
         };
         /**
          * Reasoning
@@ -4028,6 +4098,23 @@ export interface components {
             p95: number;
         };
         /**
+         * ToErase
+         * @description Documents to erase.
+         */
+        ToErase: {
+            /**
+             * Documents
+             * @description ids, also of documents that were removed before
+             */
+            documents: string[];
+            /**
+             * Words
+             * @description further text whose words are erased
+             * @default
+             */
+            words?: string;
+        };
+        /**
          * Tokens
          * @description Tokens of the language model that wrote the answer; zero if the answer is quoted.
          */
@@ -4635,7 +4722,7 @@ export interface operations {
                 "multipart/form-data": {
                     /** @description files that Ragstone can read; the suffix of a name tells the kind */
                     files: string[];
-                    /** @description groups that may read them; * is everyone. If not given: what the files and the settings say, or the groups of the key */
+                    /** @description groups that may read them at most; * is everyone. By default, those of the key. Files and settings narrow them. A file may name only groups of the key */
                     groups?: string[];
                 };
             };
@@ -10335,6 +10422,147 @@ export interface operations {
             };
             /** @description Something that the request needs is unavailable; try again later. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    forget_documents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToErase"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erased"];
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request arrived too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another process is working on the same thing. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The content type of the body is not supported. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request took too long. */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };

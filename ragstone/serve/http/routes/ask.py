@@ -26,6 +26,7 @@ from ragstone.serve.http.messages import Characters, Metadata, Request, Response
 from ragstone.serve.http.question_settings import QuestionSettings
 from ragstone.serve.http.service import Here, last_answer
 from ragstone.serve.http.streaming import STREAM, EventStream, ServerEvent, described, while_connected
+from ragstone.serve.http.visitors import check_session
 
 MAX_QUESTION = 8_000
 MAX_FILTER = 2_000
@@ -288,6 +289,7 @@ async def query(body: QueryRequest, request: HttpRequest, service: Here, caller:
     """
     if caller.is_visitor and (body.profile or body.model or body.settings or body.explain):
         raise Refused("forbidden", "visitors of a site ask under the server's settings")
+    check_session(caller, body.session)
     if body.model and body.model not in service.settings.models:
         raise Refused("forbidden", "this model cannot be chosen; GET /me lists those that can")
     change = _change(body.profile, body.settings, body.model)

@@ -159,7 +159,7 @@ async def kept_response(
     if explain:
         hits = [as_json.hit(one, rank, explain=True) for rank, one in enumerate(caller.view.hits(found.hits), start=1)]
     # An answer of an older version names no kind and no steps.
-    answer = {"hits": hits, "kind": "question", "steps": []} | dict(found.answer)
+    answer = {"hits": hits, "kind": "question", "steps": []} | caller.view.stored(found.answer)
     return KeptResponse(
         response_id=found.response_id,
         at=found.at,

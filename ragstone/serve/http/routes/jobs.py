@@ -27,6 +27,7 @@ from ragstone.serve.http.messages import Request, Response, Share
 from ragstone.serve.http.plain_words import plain, without_addresses
 from ragstone.serve.http.service import Here, Service
 from ragstone.serve.http.streaming import STREAM, EventStream, ServerEvent, described
+from ragstone.serve.view import View
 
 MAX_WATCH_SECONDS = 3600.0
 """How long one request may watch a job."""
@@ -62,7 +63,7 @@ class Report(Response):
     notices: list[str]
 
     @classmethod
-    def of(cls, record: AddReport, folder: str) -> Report:
+    def of(cls, record: AddReport, folder: str, view: View) -> Report:
         """Return a report for people: without the folder of the knowledge base, and without advice for its owner."""
         report = cls.model_validate(record, from_attributes=True)
         skipped = [
@@ -70,7 +71,8 @@ class Report(Response):
             for one in report.skipped
         ]
         decoded = [Decoded(source=one.source.removeprefix(folder), note=one.note) for one in report.decoded]
-        return report.model_copy(update={"skipped": skipped, "decoded": decoded})
+        notices = list(view.notices(report.notices))
+        return report.model_copy(update={"skipped": skipped, "decoded": decoded, "notices": notices})
 
 
 class Progress(Response):
@@ -117,11 +119,13 @@ class Job(Response):
     error: str | None = Field(description="why the job failed")
 
     @classmethod
-    def of(cls, status: JobStatus, folder: str) -> Job:
+    def of(cls, status: JobStatus, folder: str, view: View) -> Job:
         job, report = status.job, status.job.report
         now, error = status.progress, job.error.replace(folder, "")
         if job.kind == "page":  # its caller named the address, and must not learn of the network from it
             error = without_addresses(error)
+        elif error:
+            (error,) = view.notices([error])
         if report:  # all counts of a job that is over are those of its report
             stored = report.added + report.updated
             now = replace(now, documents=stored, chunks=report.chunks, seconds=report.seconds, files=1, total=1)
@@ -135,7 +139,7 @@ class Job(Response):
             sources=list(job.work.sources),
             document_ids=list(job.documents),
             progress=Progress.of(now),
-            report=Report.of(report, folder) if report else None,
+            report=Report.of(report, folder, view) if report else None,
             error=error or None,
         )
 
@@ -188,8 +192,8 @@ _FORM = {
                         "groups": {
                             "type": "array",
                             "items": {"type": "string"},
-                            "description": "groups that may read them; * is everyone. If not given: what the files and"
-                            " the settings say, or the groups of the key",
+                            "description": "groups that may read them at most; * is everyone. By default, those of"
+                            " the key. Files and settings narrow them. A file may name only groups of the key",
                         },
                     },
                 }
@@ -226,9 +230,11 @@ async def upload(request: HttpRequest, response: HttpResponse, service: Here, ca
             raise
     except OSError as error:
         raise KnowledgeBaseError(f"the files could not be written: {error}") from error
-    status = await service.jobs.submit("upload", Work(files=files, groups=groups), caller.reader.who)
-    response.headers["location"] = f"/jobs/{status.job.id}"
-    return _job(status, service)
+    own = caller.reader.groups
+    work = Work(files=files, groups=groups, writer=None if own is None else tuple(sorted(own)))
+    status = await service.jobs.submit("upload", work, caller.reader.who)
+    response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"
+    return _job(status, service, caller)
 
 
 @router.post("/pages", status_code=202, response_model=Job, responses={**errors.CHANGING})
@@ -240,8 +246,8 @@ async def add_page(body: PageRequest, service: Here, caller: Writing, response: 
     if not may_add_pages(service, caller):
         raise Refused("forbidden", "web pages cannot be added here with this key")
     status = await service.jobs.submit("page", Work(sources=(body.address,)), caller.reader.who)
-    response.headers["location"] = f"/jobs/{status.job.id}"
-    return _job(status, service)
+    response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"
+    return _job(status, service, caller)
 
 
 def may_add_pages(service: Service, caller: Caller) -> bool:
@@ -265,15 +271,15 @@ async def sync(service: Here, caller: Administering, response: HttpResponse, bod
         raise NotFound(f"'{unknown[0]}' is not in the setting serve.sources")
     status = await service.jobs.submit("sync", Work(sources=wanted), caller.reader.who)
     await service.noted(caller, "sync", ", ".join(wanted))
-    response.headers["location"] = f"/jobs/{status.job.id}"
-    return _job(status, service)
+    response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"
+    return _job(status, service, caller)
 
 
 @router.get("/jobs", responses={**errors.READING})
 async def jobs(service: Here, caller: Reading, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> JobList:
     """List the caller's jobs, newest first. Administrators see all jobs."""
     own = [status for status in await service.jobs.last(500) if _may_see(status, caller)]
-    return JobList(jobs=[_job(status, service) for status in own[:limit]])
+    return JobList(jobs=[_job(status, service, caller) for status in own[:limit]])
 
 
 @router.get(
@@ -298,23 +304,23 @@ async def job(
     if not _may_see(status, caller):
         raise NotFound(f"there is no job '{job_id}'")
     if STREAM not in request.headers.get("accept", ""):
-        return _job(status, service)
+        return _job(status, service, caller)
     request_id = request.scope[REQUEST_ID]
     return EventStream(
-        _watched(service, job_id),
+        _watched(service, job_id, caller),
         MAX_WATCH_SECONDS,
         lambda error: ServerEvent(event="error", data=errors.problem(error, request_id)),
     )
 
 
-async def _watched(service: Service, id: str) -> AsyncGenerator[ServerEvent]:
+async def _watched(service: Service, id: str, caller: Caller) -> AsyncGenerator[ServerEvent]:
     async with aclosing(service.jobs.watch(id)) as changes:
         async for status in changes:
-            yield ServerEvent(event="end" if status.job.is_over else "progress", data=_job(status, service))
+            yield ServerEvent(event="end" if status.job.is_over else "progress", data=_job(status, service, caller))
 
 
-def _job(status: JobStatus, service: Service) -> Job:
-    return Job.of(status, f"{service.engine.folder.resolve()}/")
+def _job(status: JobStatus, service: Service, caller: Caller) -> Job:
+    return Job.of(status, f"{service.engine.folder.resolve()}/", caller.view)
 
 
 def _may_see(status: JobStatus, caller: Caller) -> bool:

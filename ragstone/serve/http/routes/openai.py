@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from ragstone.core.answers import Answer, Answered, Citation, Event, SentenceClosed, Turn
 from ragstone.core.errors import NotFound, UsageError
+from ragstone.core.naming import name_of
+from ragstone.query import task_of
 from ragstone.serve import addresses
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Reading
@@ -86,7 +88,7 @@ async def chat(body: ChatRequest, request: Request, service: Here, caller: Readi
     conversation = Conversation.of(body)
     events = service.ask(caller, conversation.question, body.where or None, before=conversation.before)
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
-    base = str(request.base_url)
+    base = service.page_address(request)
     if body.stream:
         with_usage = bool(body.stream_options and body.stream_options.include_usage)
         return EventStream(
@@ -182,7 +184,7 @@ class Conversation:
         question = _text(messages.pop())
         while messages and messages[-1].role == "user":  # several in a row are one question
             question = f"{_text(messages.pop())}\n{question}"
-        if len(question) > ask.MAX_QUESTION:
+        if len(question) > ask.MAX_QUESTION and not task_of(question):  # a task repeats the conversation
             raise UsageError(f"messages: the question has more than {ask.MAX_QUESTION} characters")
         return cls(question=question, before=tuple(_turns(messages)), notices=notices)
 
@@ -290,7 +292,7 @@ def cited_markers(citations: Sequence[Citation], text: str) -> Iterator[tuple[in
     cited = {citation.marker: citation for citation in citations}
     for match in _MARKER.finditer(text):
         if citation := cited.get(int(match[1])):
-            yield match.start(), match.end(), citation, one_line(citation.title) or one_line(citation.document_id)
+            yield match.start(), match.end(), citation, one_line(name_of(citation))
 
 
 def _annotations(answer: Answer, text: str, base: str) -> list[Annotation]:

@@ -85,7 +85,7 @@ async def responses(body: ResponsesRequest, request: Request, service: Here, cal
     made = _Making(
         answer_id=answer_id,
         created=int(time.time()),
-        base=str(request.base_url),
+        base=service.page_address(request),
         instructions=body.instructions,
         previous=body.previous_response_id,
         is_stored=body.store is not False,
@@ -115,11 +115,11 @@ async def stored_response(response_id: ResponseId, request: Request, service: He
     turns = await asyncio.to_thread(partial(history.turns, session, reader=caller.reader))
     ids = [one.response_id for one in turns]
     before = ids[ids.index(id) - 1] if id in ids[1:] else ""
-    answer = {"hits": None} | dict(kept.answer)
+    answer = {"hits": None} | caller.view.stored(kept.answer)
     made = _Making(
         answer_id=id,
         created=int(kept.at),
-        base=str(request.base_url),
+        base=service.page_address(request),
         previous=f"{PREFIX}{before}" if before.startswith(session) else None,
     )
     cited = [Citation(**one) for one in kept.answer["citations"]]

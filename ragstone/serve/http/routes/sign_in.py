@@ -17,6 +17,7 @@ from ragstone.history.sessions import SIGN_IN_SECONDS
 from ragstone.serve.http import errors, messages
 from ragstone.serve.http.authentication import Reading
 from ragstone.serve.http.errors import REQUEST_ID
+from ragstone.serve.http.networks import is_own_host
 from ragstone.serve.http.service import Here, Service
 from ragstone.serve.http.sign_in import cookies
 from ragstone.serve.http.sign_in.desk import ProviderAnswer
@@ -123,7 +124,10 @@ async def sign_out(request: Request, response: HttpResponse, service: Here, call
     provider = service.sign_in.provider
     if provider is None or caller.session.via != "oidc":
         return SignedOut(address=None)
-    return SignedOut(address=await provider.sign_out_address(_page(request, service)))
+    try:
+        return SignedOut(address=await provider.sign_out_address(_page(request, service)))
+    except SignInFailed:
+        return SignedOut(address=None)
 
 
 async def _end_old(request: Request, service: Service) -> None:
@@ -142,8 +146,16 @@ def _failed(error: SignInFailed, request: Request, service: Service) -> Redirect
 
 
 def _page(request: Request, service: Service) -> str:
-    """Return the address of the page, with a slash at the end."""
-    return f"{service.settings.url}/" if service.settings.url else str(request.base_url)
+    """Return the address of the page as the provider is told it, with a slash at the end.
+
+    Raises:
+        SignInFailed: the request may name the host of somebody else.
+    """
+    if not service.settings.url and not is_own_host(request, service.settings):
+        host = request.headers.get("host", "")
+        advice = "set serve.url to the address of the page, or add the name to serve.names"
+        raise SignInFailed("provider", f"the host name {host!r:.100} is unknown; {advice}")
+    return service.page_address(request)
 
 
 def _redirect_uri(request: Request, service: Service) -> str:

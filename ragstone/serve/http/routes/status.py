@@ -30,9 +30,10 @@ class Health(Response):
 
 
 class Readiness(Response):
-    """Whether questions are answered without waiting for models to load."""
+    """Whether questions are answered now, without waiting for models to load."""
 
-    status: Literal["ready", "starting"]
+    status: Literal["ready", "starting", "unavailable"]
+    problem: str = Field(description="why not; empty if ready")
 
 
 class Me(Response):
@@ -246,9 +247,14 @@ async def health() -> Health:
 
 @router.get("/ready", response_model=Readiness, responses={503: {"model": Readiness}})
 async def ready(service: Here) -> JSONResponse:
-    """Return whether questions are answered without waiting for models to load. No key is needed."""
-    readiness = Readiness(status="ready" if service.is_ready else "starting")
-    return JSONResponse(readiness.model_dump(), 200 if service.is_ready else 503)
+    """Return whether questions are answered now, without waiting for models to load. No key is needed."""
+    if not service.is_ready:
+        found = Readiness(status="starting", problem="the models are being loaded")
+    elif problem := await service.readiness.problem():
+        found = Readiness(status="unavailable", problem=problem)
+    else:
+        found = Readiness(status="ready", problem="")
+    return JSONResponse(found.model_dump(), 200 if found.status == "ready" else 503)
 
 
 @router.get("/me", responses={**errors.READING})

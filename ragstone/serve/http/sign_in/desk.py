@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 FREE_OF_BOTH, FREE_OF_NAME, FREE_OF_ADDRESS = 5, 50, 30
 """Attempts without a wait: for a name from one address, for a name from anywhere, and from one address."""
+LONG_WAIT = 30.0
+"""Seconds to wait at first after so many attempts for a name, or from an address; long, because a crowd sends them."""
 HASHES_AT_ONCE = 2
 """Each takes the memory of one password's hash."""
 _PLACE = re.compile(r"#/[A-Za-z0-9._~!$&'()*+,;=:@%/?-]{0,2000}")
@@ -84,9 +86,11 @@ class SignInDesk:
         """
         same, network = same_name(name), network_of(address)
         both, by_name, by_address = ("both", same, network), ("name", same), ("address", network)
-        for who, free in ((both, FREE_OF_BOTH), (by_name, FREE_OF_NAME), (by_address, FREE_OF_ADDRESS)):
-            self.throttle.attempt(who, free)
         async with self._hashing:
+            # Counted only now: in the time that many tries at once wait for their turn, a refusal would be over.
+            self.throttle.attempt(both, FREE_OF_BOTH)
+            for who, free in ((by_name, FREE_OF_NAME), (by_address, FREE_OF_ADDRESS)):
+                self.throttle.attempt(who, free, LONG_WAIT)
             cookie = await asyncio.to_thread(self._users.begin_session, name, password, self.seconds)
         if cookie is None:
             raise Refused("unauthorized", "the name or the password is wrong")

@@ -1,4 +1,4 @@
-"""Slows down those who guess: after some free attempts each further one has to wait twice as long."""
+"""Slows down those who guess: after some free attempts each further one has to wait twice as long as the last."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ class Throttle:
         """Take what remembers the attempts, by default this process alone, and a clock of seconds since 1970."""
         self._attempts, self._clock = attempts or OwnAttempts(), clock
 
-    def attempt(self, who: tuple[str, ...], free: int) -> None:
+    def attempt(self, who: tuple[str, ...], free: int, wait: float = 1.0) -> None:
         """Count an attempt as a failure until `succeed` says otherwise, so that many at once gain nothing.
 
         Args:
             who: makes it: an address, a name, or both.
             free: attempts without a wait.
+            wait: seconds before the first attempt that is not free.
 
         Raises:
             Refused: it comes too soon.
@@ -34,9 +35,9 @@ class Throttle:
         def counted(known: Failures) -> Failures:
             last = min(known.last, now)  # a clock that was set back must keep nobody out
             count = 0 if now - last > LONGEST_SECONDS else known.count
-            wait = min(LONGEST_SECONDS, 2.0 ** min(count - free, 20)) if count >= free else 0.0
-            if now < last + wait:
-                raise Refused("too_many", "too many attempts to sign in", last + wait - now)
+            needed = min(LONGEST_SECONDS, wait * 2.0 ** min(count - free, 20)) if count >= free else 0.0
+            if now < last + needed:
+                raise Refused("too_many", "too many attempts to sign in", last + needed - now)
             return Failures(count + 1, now)
 
         self._attempts.change(who, counted)

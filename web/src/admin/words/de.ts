@@ -150,6 +150,7 @@ export const de: AdminWords = {
     "person.sign_out": "Person abgemeldet",
     sync: "Quellen abgeglichen",
     "job.cancel": "Auftrag angehalten",
+    "document.forget": "Dokumente unwiderruflich gelöscht",
     "setting.change": "Einstellung geändert",
     "model.choose": "Sprachmodell gewählt",
     "model.add_server": "Server für Modelle hinzugefügt",

@@ -157,6 +157,7 @@ export const en = {
     "person.sign_out": "signed a person out",
     sync: "synced sources",
     "job.cancel": "stopped a job",
+    "document.forget": "erased documents",
     "setting.change": "changed a setting",
     "model.choose": "chose a language model",
     "model.add_server": "added a server of models",

@@ -151,6 +151,7 @@ export const lt: AdminWords = {
     "person.sign_out": "atjungtas žmogus",
     sync: "sinchronizuoti šaltiniai",
     "job.cancel": "sustabdyta užduotis",
+    "document.forget": "ištrinti dokumentai",
     "setting.change": "pakeista nuostata",
     "model.choose": "pasirinktas kalbos modelis",
     "model.add_server": "pridėtas modelių serveris",

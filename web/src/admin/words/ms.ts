@@ -150,6 +150,7 @@ export const ms: AdminWords = {
     "person.sign_out": "melog keluarkan orang",
     sync: "menyegerakkan sumber",
     "job.cancel": "menghentikan tugas",
+    "document.forget": "memadam dokumen",
     "setting.change": "menukar tetapan",
     "model.choose": "memilih model bahasa",
     "model.add_server": "menambah pelayan model",

@@ -1,0 +1,43 @@
+"""Background tasks of chat programs, done without a search. Nothing of them is stored or counted as a question."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from ragstone import query
+from ragstone.core.answers import Answer, Answered, Event, EvidenceFound
+from ragstone.core.errors import ModelError
+from ragstone.core.records import Evidence
+from ragstone.core.request import Request
+from ragstone.core.timing import Timings
+from ragstone.engine.components import Components
+
+NO_SEARCH = "none"
+
+
+async def done(version: Components, task: query.Task, request: Request) -> AsyncGenerator[Event]:
+    """Yield no evidence, and the result of a task as an answer: from the model, or else from the words alone."""
+    yield EvidenceFound(evidence=Evidence(question=task.text, hits=(), method=NO_SEARCH))
+    timings, model = Timings(), version.models.chat()
+    result, author = task.done_without_model(), "extractive"
+    if model:
+        with timings.stage("answer"), suppress(ModelError):  # a plainer title is no reason to tell anybody
+            result, author = await task.done_by(model, request), model.name
+    yield Answered(
+        answer=Answer(
+            response_id=request.meter.id,
+            question=task.text,
+            answer=result,
+            outcome="reply",
+            citations=(),
+            sources=(),
+            confidence=0.0,
+            retrieval_method=NO_SEARCH,
+            timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            timings_ms=timings.milliseconds(),
+            usage=request.meter.usage(),
+            model=author,
+        )
+    )

@@ -1,0 +1,280 @@
+"""Erases documents: every trace of them in the versions, indexes, caches and the journal of a knowledge base.
+
+The journal and the caches come first and the version in use last, because its text says what to look for. Whoever
+repeats an interrupted erasure finds the text again, or only has to write databases and indexes anew. Until that is
+done, a file names the documents.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragstone import index
+from ragstone.catalog.location import Location, is_leased, leftovers, versions_in
+from ragstone.catalog.lock import Patience
+from ragstone.catalog.protocol import Catalog
+from ragstone.core.access import Reader
+from ragstone.core.errors import KnowledgeBaseError, Locked, NotFound, UsageError
+from ragstone.core.records import Document
+from ragstone.core.traces import Traces, said_by, traces_of
+from ragstone.engine.assembly import assemble_other
+from ragstone.engine.built import BuiltWith
+from ragstone.engine.components import Components
+from ragstone.engine.erasure_search import search
+from ragstone.engine.following import locked
+from ragstone.engine.sources import FOLDER as SOURCES
+from ragstone.engine.sources import absolute
+from ragstone.history.erasing import changes, erase, quotes
+from ragstone.storage.disk import clear_away, drop
+from ragstone.storage.files import read_json, write_json
+
+if TYPE_CHECKING:
+    from ragstone.services.postgres import Server
+
+INDEXES = ("terms", "vectors", "themes")
+"""Folders of a version whose files are built from its catalog."""
+INTERRUPTED = "erasing.json"
+"""A file that names the documents of an erasure until it is complete."""
+BACKUPS = (
+    "backups made before now, and copies of the folder or of its disk, such as snapshots",
+    "free blocks of the disk, until the system writes over them",
+)
+_SERVER = "the server's log of changes (WAL), replicas and backups of PostgreSQL, until it removes them"
+_HOSTS = "index files of other hosts, until each of them answers its next question"
+_ENGINE = "the files of the server of {engine}, which it cleans itself"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """What was erased, and the proof.
+
+    ``rows`` of the journal were changed. The proof looked for ``words`` in ``searched_bytes`` of ``searched_files`` and
+    in ``searched_rows`` of databases; ``found`` are the places that still have some, none if all went well.
+    ``unreachable`` is what it could not search, and ``remaining`` the files outside of the knowledge base that the next
+    sync would read again.
+    """
+
+    documents: tuple[str, ...]
+    versions: tuple[str, ...]
+    rows: int
+    words: int
+    searched_files: int
+    searched_bytes: int
+    searched_rows: int
+    found: tuple[str, ...]
+    unreachable: tuple[str, ...]
+    remaining: tuple[str, ...]
+    seconds: float
+
+
+def forget(
+    version: Components, names: Sequence[str], patience: Patience, *, reader: Reader, words: str = ""
+) -> Erasure:
+    """Erase documents; see `ragstone.engine.documents.Documents.forget`."""
+    started, location = time.perf_counter(), version.location
+    with location.rebuilding(patience), locked(version, patience), ExitStack() as opened:
+        paths = _others(location, patience)
+        others = {path: opened.enter_context(closing(location.catalog(path))) for path in paths}
+        catalogs = [version.catalog, *others.values()]
+        named = {name: _ids(version, catalogs, name, reader) for name in names}
+        ids, unknown = sorted(set[str]().union(*named.values())), [name for name, found in named.items() if not found]
+        documents = [catalog.document(id) for catalog in catalogs for id in catalog.signatures(ids)]
+        if not words:
+            _refuse_unknown(version, unknown)
+        traces = _traces(version, catalogs, unknown, documents, words)
+        sources = sorted({one.source for one in documents if one.source})
+        interrupted = version.folder / INTERRUPTED
+        write_json(interrupted, {"documents": [*names]})
+        rows = _erase_history(version, traces)
+        _remove_files(version, [*ids, *sources, *unknown], traces)
+        for path, catalog in others.items():
+            catalog.erase(ids, sources)
+            settings = BuiltWith(**catalog.built_with()).put_into(version.settings)
+            _rebuild(assemble_other(version, path, catalog, settings), only_engines=True)
+        version.catalog.erase(ids, sources)
+        _rebuild(version)
+        rows += _erase_history(version, traces)  # answers that were given meanwhile
+        version.history.journal().compact()
+        for path in leftovers(location):
+            clear_away(path) if path.is_dir() else drop(path)
+        drop(interrupted)
+    found = search(version.folder, traces, *_server(version))
+    return Erasure(
+        documents=(*ids, *unknown),
+        versions=tuple(path.name for path in (version.source.path, *paths)),
+        rows=rows,
+        words=len(traces.rare),
+        searched_files=found.files,
+        searched_bytes=found.bytes,
+        searched_rows=found.rows,
+        found=found.found,
+        unreachable=_unreachable(version),
+        remaining=tuple(sorted({file for one in sources if Path(file := one.partition("#")[0]).is_file()})),
+        seconds=round(time.perf_counter() - started, 3),
+    )
+
+
+def _others(location: Location, patience: Patience) -> list[Path]:
+    """Return the versions besides the one in use that are needed, and delete the others.
+
+    Raises:
+        Locked: a process still had one open when the patience ended.
+    """
+    pause = patience.pauses()
+    for path in [path for path in versions_in(location.folder) if path != location.current()]:
+        while is_leased(path):
+            time.sleep(pause(Locked(path, "a process that has this version open", "read")))
+    paths = (location.next(), location.previous())
+    location.clear(*paths)
+    return [path for path in paths if path is not None]
+
+
+def _ids(version: Components, catalogs: Sequence[Catalog], name: str, reader: Reader) -> set[str]:
+    """Return the ids of the stored documents of a name, in every version: an id, or a file, which may contain many.
+
+    The end of an id does not suffice, because nobody can take an erasure back.
+
+    Raises:
+        NotFound: a reader with limited rights may read no such document.
+    """
+    if reader.groups is not None:
+        found = version.catalog.document(name, reader.names).id
+        if found != name:
+            raise NotFound(f"there is no document '{name}'")
+        return {found}
+    ids = {id for one in catalogs for id in one.signatures([name])}
+    for root in {name, absolute(name, version.settings.acquire)}:
+        parts = (f"{root}#", f"{root}/") if Path(root).is_file() else (f"{root}#",)
+        under = (row for one in catalogs for row in one.documents_under(root))
+        ids |= {id for id, source in under if source == root or source.startswith(parts)}
+    return ids
+
+
+def _refuse_unknown(version: Components, names: Sequence[str]) -> None:
+    """Refuse names that nothing in the knowledge base has, because they may be misspelt.
+
+    Raises:
+        UsageError: one is only the end of an id.
+        NotFound: there is no trace of one.
+    """
+    begun = read_json(version.folder / INTERRUPTED).get("documents", ())
+    for name in (one for one in names if one not in begun):
+        with suppress(NotFound):
+            raise UsageError(f"'{name}' is not a whole id; pass: {version.catalog.document(name).id}")
+        with version.history.journal().reading() as db:
+            if (db and changes(db, Traces(names=frozenset([name])))) or version.catalog.skipped(name):
+                continue
+        if not _uploaded(version, [name]):
+            raise NotFound(
+                f"there is no document '{name}', and no answer from it; if it was removed, pass its text with"
+                " --words FILE"
+            )
+
+
+def _traces(
+    version: Components, catalogs: Sequence[Catalog], unknown: Sequence[str], documents: Sequence[Document], words: str
+) -> Traces:
+    """Return what identifies the documents in other texts."""
+    ids = {one.id for one in documents}
+    named = {*unknown, *ids, *(one.source for one in documents if one.source)}
+    if not _shares_file(version, documents):
+        named |= {one.source.partition("#")[0] for one in documents if one.source}
+    texts = [words, *map(said_by, documents)]
+    with version.history.journal().reading() as db:
+        texts += quotes(db, Traces(names=frozenset(named))) if db else ()
+    others = (
+        f"{said_by(one)}\n{one.source}" for catalog in catalogs for one in catalog.documents() if one.id not in ids
+    )
+    titles = [name for one in documents for name in (one.title, one.url)]
+    return traces_of(named, titles, texts, others, index.ordinary_words().__contains__)
+
+
+def _shares_file(version: Components, documents: Sequence[Document]) -> bool:
+    """Return whether other documents come from the files of these."""
+    ids, files = {one.id for one in documents}, {one.source.partition("#")[0] for one in documents if one.source}
+    return any(id not in ids for file in files for id, _ in version.catalog.documents_under(file))
+
+
+def _erase_history(version: Components, traces: Traces) -> int:
+    """Erase documents from the journal, the queue and the caches, and return the number of rows changed.
+
+    Raises:
+        KnowledgeBaseError: another process is using the cache.
+    """
+    rows = erase(version.history.journal(), traces)
+    version.history.jobs().erase(traces)
+    if not version.cache().clear():
+        raise KnowledgeBaseError(
+            f"the cache of {version.folder} could not be cleared, because another process is using it; try again"
+        )
+    return rows
+
+
+def _remove_files(version: Components, names: Sequence[str], traces: Traces) -> None:
+    """Remove uploaded files, the state of crawls, and what sources keep for their next sync."""
+    from ragstone.acquire.crawl.state import State
+
+    for file in _uploaded(version, names):
+        if not any(not traces.names_document(id) for id, _ in version.catalog.documents_under(str(file))):
+            file.unlink(missing_ok=True)
+    for path in sorted((version.folder / "crawl").glob("*.db")):
+        with closing(State(path)) as state:
+            state.erase(traces)
+    if any("://" in name for name in names):
+        clear_away(version.folder / SOURCES)
+
+
+def _uploaded(version: Components, names: Sequence[str]) -> list[Path]:
+    """Return the uploaded files of these names."""
+    root = version.folder.resolve()
+    files = (root / name.partition("#")[0] for name in names if len(name) < 1000 and "\0" not in name)
+    return [
+        file for file in files if file.is_relative_to(root / "uploads") and ".." not in file.parts and file.is_file()
+    ]
+
+
+def _rebuild(version: Components, *, only_engines: bool = False) -> None:
+    """Build the indexes of a version again; without ``only_engines``, also those in its folder.
+
+    Raises:
+        EngineError: an engine cannot be reached, or refuses.
+    """
+    for name in INDEXES if only_engines else INDEXES[1:]:  # the terms in use are searched until they are written again
+        clear_away(version.source.path / name)
+    terms = version.indexes.terms()
+    if not only_engines or not terms.is_local:
+        terms.follow()
+    for leg in version.external_indexes():
+        leg.follow(write=True)
+    if not only_engines and version.has_embedder:
+        version.indexes.vectors().follow(write=True)
+    if version.indexes.mirror() is not None and (server := _server(version)[0]):
+        with closing(server):
+            server.rewrite("information_search")
+
+
+def _server(version: Components) -> tuple[Server | None, str, str]:
+    """Return the PostgreSQL server that has tables of the knowledge base, and expressions of their names."""
+    settings = version.settings.services
+    if not settings.postgres.dsn.get_secret_value():
+        return None, "", ""
+    from ragstone.services.postgres import Server
+
+    shared = version.location.server("journal")
+    home = re.escape(shared[1].removesuffix("_journal")) if shared else ""
+    token = version.location.shelf.read("engines.json").get("token", "")
+    schemas = rf"^{home}(_v\d+|_journal)?$" if home else "^$"
+    return Server(settings.postgres, seconds=settings.engine_seconds), schemas, f"-{token}-" if token else "^$"
+
+
+def _unreachable(version: Components) -> tuple[str, ...]:
+    """Return what an erasure can neither change nor search."""
+    engines = [_ENGINE.format(engine=leg.status().engine) for leg in version.external_indexes()]
+    served = [_SERVER] if version.settings.services.postgres.dsn.get_secret_value() else []
+    return (*BACKUPS, *served, *([_HOSTS] if version.location.is_shared else []), *engines)
