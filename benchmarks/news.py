@@ -105,7 +105,7 @@ async def _found(options: Options, dataset: Dataset) -> dict[str, dict[str, floa
 
 
 def _as_asked(engine: KnowledgeBase) -> Search:
-    async def search(text: str, _: int, /) -> list[Hit]:
+    async def search(text: str, _: int, /) -> Sequence[Hit]:
         return await engine.search(text, PLACES, reader=OWNER)
 
     return search

@@ -41,12 +41,12 @@ fi
 # key is made while there is one.
 keys=$(ragstone key list --json 2>/dev/null | tr -d ' \n')
 if [ -z "$keys" ] || [ "$keys" = '{"keys":[]}' ]; then
-    ragstone key make administrator --scope admin >admin-key.new
+    ragstone key make administrator --create --scope admin >admin-key.new
     mv admin-key.new admin-key
     echo "an administrator's key was made: see the file admin-key in the data volume" >&2
 fi
 
 if [ "${TLS:-no}" = yes ]; then
-    exec ragstone serve --tls
+    exec ragstone serve --create --tls
 fi
-exec ragstone serve
+exec ragstone serve --create

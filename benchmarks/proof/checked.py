@@ -69,7 +69,7 @@ async def searched(data: Path, keep: Path, dataset: Dataset, claims: Sequence[Cl
     out: list[Checked] = []
     async with filled(Options(keep=keep, data=data), dataset, _chosen(embedder)) as engine:
         proof = _Proof(engine)
-        found: dict[str, list[Hit]] = {}
+        found: dict[str, Sequence[Hit]] = {}
         for claim in claims:
             query = claim.query
             if query.id not in found:

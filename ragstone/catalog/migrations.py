@@ -99,7 +99,7 @@ def new_mark() -> str:
 def _version(db: sqlite3.Connection, path: Path) -> int:
     ((version,),) = db.execute("PRAGMA user_version")
     if version < 1:
-        raise Damaged(f"{path} is not a catalog; restore it from a backup: ragstone restore")
+        raise Damaged(f"{path} is not a catalog; restore a backup: ragstone restore SOURCE --replace")
     if version > FORMAT:
         raise KnowledgeBaseError(
             f"{path} has format {version}; this Ragstone reads format {FORMAT}: install the newer Ragstone"

@@ -22,7 +22,17 @@ from ragstone.core.catalog import FIELDS, Finding
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.core.filters import Scalar
 from ragstone.storage.files import is_writable
-from ragstone.storage.sqlite import compact, connect, connect_fixed, connect_to_check, fixed_state
+from ragstone.storage.sqlite import (
+    LATER,
+    Failed,
+    compact,
+    connect,
+    connect_fixed,
+    connect_to_check,
+    fixed_state,
+    is_damage,
+    reason_of,
+)
 
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _UNCUT = """
@@ -61,8 +71,10 @@ def create_catalog(path: Path, built_with: Mapping[str, Any]) -> SqlCatalog:
     try:
         with closing(connect(path)) as connection:
             create(connection, built_with)
-    except (sqlite3.Error, OSError) as error:
-        raise KnowledgeBaseError(f"could not write {path}: {error}; no knowledge base was created") from error
+    except Failed as error:
+        raise KnowledgeBaseError(
+            f"could not write {path}: {reason_of(error, path)}; no knowledge base was created"
+        ) from error
     return open_catalog(path)
 
 
@@ -149,8 +161,9 @@ class SqliteDatabase:
                 db.execute("BEGIN")
                 findings.extend(_structure(db))
                 findings.extend(verify(lambda sql, values: db.execute(sql, values).fetchall(), self.dialect, id_of))
-            except sqlite3.DatabaseError as error:
-                findings.append(Finding(part="catalog", what=f"cannot be read: {error}", remedy=RESTORE))
+            except Failed as error:
+                what = f"cannot be read: {reason_of(error, self.path)}"
+                findings.append(Finding(part="catalog", what=what, remedy=RESTORE if is_damage(error) else LATER))
         return findings
 
     @contextmanager
@@ -158,12 +171,11 @@ class SqliteDatabase:
         """Translate the errors of a read."""
         try:
             yield
-        except sqlite3.OperationalError as error:
-            raise KnowledgeBaseError(f"{self.path} cannot be read: {error}") from error
-        except sqlite3.DatabaseError as error:
-            raise Damaged(
-                f"{self.path} cannot be read ({error}); restore it from a backup: ragstone restore"
-            ) from error
+        except Failed as error:
+            reason = f"{self.path} cannot be read: {reason_of(error, self.path)}"
+            if is_damage(error):
+                raise Damaged(f"{reason}; {RESTORE}") from error
+            raise KnowledgeBaseError(reason) from error
 
     # ------------------------------------------------------------ writing
 
@@ -211,9 +223,10 @@ class SqliteDatabase:
     def _translated(self) -> Generator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except Failed as error:
             raise KnowledgeBaseError(
-                f"could not write {self.path}: {error}; nothing of this step was stored, and earlier data is unchanged"
+                f"could not write {self.path}: {reason_of(error, self.path)}; nothing of this step was stored, and"
+                " earlier data is unchanged"
             ) from error
 
     def _connect(self) -> sqlite3.Connection:

@@ -123,6 +123,15 @@ class Statement:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """A call of a service outside this process: its kind, its address, and what it was sent."""
+
+    kind: str
+    address: str
+    what: str
+
+
 Outcome = Literal["answer", "closest", "refusal", "reply", "clarification"]
 """The outcome of a question: an answer, only the closest passages and labelled as such, or neither.
 
@@ -198,7 +207,7 @@ class Answer:
     confidence of the final answer, from its ``rightness`` and these scores. A reply has no estimate; its probabilities
     are 0. ``policy``
     is the version of the learned policy; 0 means the settings alone. ``kind`` is the kind of the question. ``steps``
-    are the searches after the first one.
+    are the searches after the first one. ``sent`` are the calls of services, in order.
     """
 
     __repr__ = shown
@@ -227,6 +236,7 @@ class Answer:
     policy: int = 0
     kind: Kind = "question"
     steps: tuple[SearchStep, ...] = ()
+    sent: tuple[Sent, ...] = ()
 
     @property
     def abstained(self) -> bool:
@@ -259,6 +269,7 @@ class Answer:
             "notices": list(self.notices),
             "policy": self.policy,
             "steps": [asdict(step) for step in self.steps],
+            "sent": [asdict(one) for one in self.sent],
         }
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragstone.core.filters import Scalar
-from ragstone.core.records import Chunk, Span
+from ragstone.core.records import Chunk, Document, Span
 from ragstone.core.table import Cell, Row, Table
 
 _BETWEEN = "; "
@@ -35,12 +35,12 @@ class _Field:
     is_fact: bool
 
 
-def file_of(chunk: Chunk) -> str:
-    """Return the name of the file that a row is of: the id of its document without the key of the row."""
-    path = chunk.metadata.get("path")  # a column may have this name too
-    if isinstance(path, str) and chunk.document_id.startswith(f"{path}#"):
-        return path
-    return chunk.document_id.partition("#")[0]
+def file_of(document: Chunk | Document) -> str:
+    """Return the name of the file that a document is of: its id without the key of a row or an entry."""
+    id = document.document_id if isinstance(document, Chunk) else document.id
+    path = document.metadata.get("path")  # the end of the name; a column may be called so too
+    at = f"/{id}#".find(f"/{path}#") if path and isinstance(path, str) else -1
+    return id[: at + len(str(path))] if at >= 0 else id.partition("#")[0]
 
 
 def record_of(chunk: Chunk) -> Table | None:

@@ -197,6 +197,11 @@ class Chunk:
         return self.id.startswith(WEB)
 
     @property
+    def path(self) -> str:
+        """The path of its file below the root of the source; the id of the document if it is of no file."""
+        return path if isinstance(path := self.metadata.get("path"), str) else self.document_id
+
+    @property
     def headed(self) -> str:
         """The text to embed and analyse: the context, then the text."""
         return f"{self.context}\n{self.text}" if self.context else self.text
@@ -341,13 +346,11 @@ class Evidence:
     """The result of retrieval.
 
     ``tables`` are the best tables beyond the hits: the answer may be in a cell of a table whose text differs from the
-    question. ``question`` is the corrected question and ``asked`` the original, if that differs; ``language`` is empty
-    if unknown. ``missing`` describes steps that failed or ran out of time; ``notices`` are other messages for the
-    asker. ``considered`` are the candidates for the evidence in the order of fusion, best first. ``kind`` is the kind
-    of the question. ``steps`` are the searches after the first one. ``rows`` are all rows of each file or
-    document whose tables the question may compare; empty for any other question. ``further`` are the next best hits,
-    and ``passages`` what a language model reads of all of these; both are empty without one. ``rewritten`` is a
-    question that only its conversation explains, in words of its own; empty for any other question.
+    question. ``asked`` is the original question, and ``typed`` the one before correction, if they differ. ``missing``
+    are steps that failed or ran out of time. ``considered`` are the candidates in the order of fusion, ``steps`` the
+    searches after the first one, and ``rows`` all rows of each document whose tables the question may compare.
+    ``further`` are the next best hits, and ``passages`` what a language model reads; both are empty without one.
+    ``rewritten`` is a question that only its conversation explains, in words of its own.
     """
 
     question: str
@@ -356,6 +359,7 @@ class Evidence:
     kind: Kind = "question"
     language: str = ""
     asked: str = ""
+    typed: str = ""
     missing: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     considered: tuple[Considered, ...] = ()
@@ -365,6 +369,11 @@ class Evidence:
     further: tuple[Hit, ...] = ()
     passages: tuple[Passage, ...] = ()
     rewritten: str = ""
+
+    @property
+    def as_typed(self) -> str:
+        """The question for models and services."""
+        return self.typed or self.question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from threading import Event
 from typing import Literal
 
 from ragstone.core.access import OWNER, Reader
-from ragstone.core.answers import Usage
+from ragstone.core.answers import Sent, Usage
 from ragstone.core.filters import Filter
 
 BILLION = 1_000_000_000
@@ -48,7 +48,8 @@ class Meter:
 
     ``id`` becomes that of the answer. ``embedded`` counts texts; ``cached`` names the steps whose result was in the
     cache. ``embedding_*`` count an embedding service's answered requests, tokens and failed attempts. ``cost`` is money
-    in billionths, for calls with a known price; ``unpriced`` counts the other calls.
+    in billionths, for calls with a known price; ``unpriced`` counts the other calls. ``sent`` are the calls of services
+    outside this process.
     """
 
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -65,6 +66,12 @@ class Meter:
     cost: int = 0
     unpriced: int = 0
     notices: list[str] = field(default_factory=list)
+    sent: list[Sent] = field(default_factory=list)
+
+    def note_sent(self, kind: str, address: str, what: str) -> None:
+        """Note a call of a service; one in this process has no address and is none."""
+        if address:
+            self.sent.append(Sent(kind=kind, address=address, what=what))
 
     def count_embedding_calls(self, *, calls: int, tokens: int, retries: int, cost: int | None = 0) -> None:
         """Count calls of an embedding service; ``cost`` is in billionths, None where no price is known."""

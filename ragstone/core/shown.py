@@ -5,9 +5,10 @@ from __future__ import annotations
 
 def shown(self: object) -> str:
     """Return the short ``repr`` of a record."""
+    from ragstone.core.printable import one_line
     from ragstone.core.showing import summary
 
-    return f"<{type(self).__name__} {summary(self)}>"
+    return f"<{type(self).__name__} {one_line(summary(self))}>"
 
 
 def shown_html(self: object) -> str:

@@ -170,7 +170,7 @@ class Ask:
         writer = self._version.models.overviews()
         if writer is None:
             return replied
-        planned = writer.plan(replied.evidence.question, replied.evidence.hits)
+        planned = writer.plan(replied.evidence.as_typed, replied.evidence.hits)
         notices = (*replied.evidence.notices, planned.notice(writer.model))
         return replace(replied, planned=planned, evidence=replace(replied.evidence, notices=notices))
 
@@ -329,6 +329,7 @@ class Ask:
             policy=self._version.policy,
             kind=evidence.kind,
             steps=evidence.steps,
+            sent=tuple(request.meter.sent),
         )
 
     def _kept(self, answer: Answer, session: str, evidence: Evidence, request: Request) -> Answer:

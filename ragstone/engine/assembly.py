@@ -25,6 +25,7 @@ from ragstone.engine.caching import ResultCache, limits
 from ragstone.engine.components import Components, HistoryParts, IndexParts, ModelParts, Source
 from ragstone.engine.jobs.queue import JobQueue
 from ragstone.engine.lazy import Lazy
+from ragstone.engine.leaving import model_address, served_at
 from ragstone.engine.location import open_journal, refuse_external
 from ragstone.engine.tracking import Tracker
 from ragstone.history.conversations import Conversations
@@ -243,7 +244,7 @@ def _build_embedder(
         raise
     if not name.startswith(index.SERVICES):
         return embedder
-    metered = MeteredEmbedder(embedder, name, settings.services, history.spending())
+    metered = MeteredEmbedder(embedder, name, settings.services, history.spending(), served_at(name, settings.services))
     return CachedService(metered, cache(), batch=settings.index.batch_size)
 
 
@@ -302,7 +303,7 @@ def _models(
         why = unproved(draft, least=LEAST_SUPPORT, abstain_below=own.abstain_below)
         if why or draft.abstained or (marker := judge()) is None:
             return why
-        scores, _ = await marks(marker, evidence.question, evidence, draft.text, request)
+        scores, _ = await marks(marker, evidence.as_typed, evidence, draft.text, request)
         if scores is None or overall(scores, settings.review.marks) >= LEAST_MARKS:
             return ""
         return f"{scores.judge} gives the first model's answer {overall(scores, settings.review.marks):.0%}"
@@ -359,5 +360,6 @@ def _metered(named: ModelSettings, settings: Settings, history: HistoryParts, ca
     model, services = respond.build_chat_model(named, settings.services), settings.services
     if model is None:
         return None
-    metered = Metered(model, services, history.spending(), longest=named.max_tokens)
+    address = model_address(named, services)
+    metered = Metered(model, services, history.spending(), longest=named.max_tokens, address=address)
     return CachedModel(metered, cache(), (named, services.endpoint(model.name.partition(":")[0])))

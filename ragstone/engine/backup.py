@@ -7,7 +7,6 @@ caches are not copied; they are rebuilt from the catalog.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from ragstone.engine.location import home_at, open_journal
 from ragstone.history.journal import NAME as JOURNAL
 from ragstone.history.journal import findings
 from ragstone.storage.disk import clear_away, drop, make_folder, new_file, put_in_place, sync_folder
-from ragstone.storage.sqlite import connect_private
+from ragstone.storage.sqlite import Failed, connect_private, connect_to_check, is_damage, reason_of
 
 UPLOADS = "uploads"
 """Default name of the folder with the files that were uploaded to the server."""
@@ -145,12 +144,14 @@ def _copy_catalog(here: Location, version: Path, there: Location, new_version: P
 def _copy(source: Path, to: Path) -> None:
     """Copy one state of a SQLite database."""
     try:
-        with closing(sqlite3.connect(source, timeout=30)) as here, closing(connect_private(to)) as there:
+        with closing(connect_to_check(source)) as here, closing(connect_private(to)) as there:
             there.execute("PRAGMA synchronous=FULL")
             here.backup(there)
         sync_folder(to.parent)
-    except (sqlite3.Error, OSError) as error:
-        raise KnowledgeBaseError(f"{source} could not be copied to {to}: {error}") from error
+    except Failed as error:
+        if is_damage(error):
+            raise Damaged(f"{source} is damaged ({error}); for what can be done, run: ragstone doctor") from error
+        raise KnowledgeBaseError(f"{source} could not be copied to {to}: {reason_of(error, to)}") from error
 
 
 def _copy_crawls(source: Path, to: Path) -> None:

@@ -145,6 +145,7 @@ class ResultCache:
             method=value["method"],
             language=value["language"],
             asked=value["asked"],
+            typed=value["typed"],
             notices=tuple(value["notices"]),
             considered=tuple(Considered(**one) for one in value["considered"]),
             steps=tuple(SearchStep(**one) for one in value["steps"]),
@@ -158,6 +159,7 @@ class ResultCache:
                 "method": evidence.method,
                 "language": evidence.language,
                 "asked": evidence.asked,
+                "typed": evidence.typed,
                 "notices": evidence.notices,
                 "considered": [asdict(one) for one in evidence.considered],
                 "steps": [asdict(one) for one in evidence.steps],
@@ -183,14 +185,8 @@ class ResultCache:
             [(replace(hit.chunk, metadata={}), hit.score) for hit in hits],
             [[hit.chunk.id for hit in rows] for rows in evidence.rows],
         )
-        asked = (
-            evidence.question,
-            evidence.asked,
-            evidence.rewritten,
-            evidence.language,
-            evidence.kind,
-            evidence.steps,
-        )
+        words = (evidence.question, evidence.asked, evidence.typed, evidence.rewritten)
+        asked = (*words, evidence.language, evidence.kind, evidence.steps)
         made = key("answer", code_version(), state, *self._answer, *asked, read, tuple(before), request.allowed)
         return ResultKey(key=made, state=state)
 

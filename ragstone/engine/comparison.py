@@ -125,18 +125,18 @@ async def _on_questions(
 async def _on_dataset(
     old: KnowledgeBase, new: KnowledgeBase, folder: Path, on_progress: OnMessage | None
 ) -> VersionComparison:
-    dataset, reports, best = load(folder), list[EvalReport](), list[dict[str, list[Hit]]]()
+    dataset, reports, best = load(folder), list[EvalReport](), list[dict[str, Sequence[Hit]]]()
     times: tuple[list[float], list[float]] = ([], [])
     for kb, times_of in zip((old, new), times, strict=True):
-        found: dict[str, list[Hit]] = {}
+        found: dict[str, Sequence[Hit]] = {}
 
         async def search(
             question: str,
             k: int,
             kb: KnowledgeBase = kb,
             times_of: list[float] = times_of,
-            found: dict[str, list[Hit]] = found,
-        ) -> list[Hit]:
+            found: dict[str, Sequence[Hit]] = found,
+        ) -> Sequence[Hit]:
             started = time.perf_counter()
             hits = await kb.search(question, k, reader=OWNER)
             times_of.append(time.perf_counter() - started)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from ragstone.catalog.location import Location, engines_in_use, leftovers, publi
 from ragstone.catalog.lock import Patience
 from ragstone.catalog.verify import RESTORE
 from ragstone.core.catalog import Finding, Stamp
-from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
+from ragstone.core.errors import Damaged, EmbeddingError, KnowledgeBaseError, MissingExtra, NotFound, UsageError
 from ragstone.core.request import Request
 from ragstone.engine.assembly import assemble
 from ragstone.engine.built import BuiltWith
@@ -31,13 +31,15 @@ from ragstone.index.follow.differences import differences
 from ragstone.settings.load import load
 from ragstone.storage.disk import clear_away, drop
 from ragstone.storage.files import read_json
-from ragstone.storage.sqlite import connect_to_check
+from ragstone.storage.sqlite import LATER, Failed, connect_to_check
 
 if TYPE_CHECKING:
     from ragstone.core.catalog import Rows
     from ragstone.core.records import Vector
 
 EMBED_BATCH = 256
+BEHIND = "keyword search"
+"""The part of the finding that the keyword index is whole and not up to date."""
 SIMILARITY_TOLERANCE = 0.01
 """Allowed error of similarities from quantized codes; about a thousandth in practice."""
 
@@ -98,7 +100,8 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
         try:
             catalog = location.catalog(version)
         except KnowledgeBaseError as error:
-            findings.append(Finding(part="catalog", what=str(error), remedy=RESTORE))
+            remedy = RESTORE if isinstance(error, Damaged) else LATER
+            findings.append(Finding(part="catalog", what=str(error), remedy=remedy))
             return Health(folder=str(folder), documents=0, chunks=0, findings=tuple(findings))
         with closing(catalog):
             found = catalog.verify(chunk.chunk_id)
@@ -108,10 +111,13 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
                 settings = load(remembered=built.remembered(engines_in_use(location.shelf))).settings
                 source = Source(location=location, path=version, catalog=catalog, build_embedder=index.build_embedder)
                 opened = assemble(source, built.settled(settings) if built.embedder else settings, built)
-                found = [_mend(opened, one) if mend else one for one in found]
+                found = [one for each in found for one in (_mended(opened, each) if mend else [each])]
                 vectors_changed = any(one.part == "stored vectors" for one in found)
-                found += _check_indexes(opened, mend=mend, vectors_changed=vectors_changed)
-                found += differences(opened.external_indexes(), mend=mend)
+                for part in _own_indexes(opened):
+                    found += _possible(f"index {part}", partial(_check_index, opened, part))
+                if mend:
+                    found = _mend_indexes(opened, found, vectors_changed=vectors_changed)
+                found += _possible("engines", lambda: differences(opened.external_indexes(), mend=mend))
                 source.own.close()
                 source.shared.close()
                 counts = catalog.counts()
@@ -124,16 +130,28 @@ def _check_journal(location: Location) -> list[Finding]:
         return journal.findings()
 
 
-def _mend(version: Components, finding: Finding) -> Finding:
-    """Rebuild what can be derived from the catalog, and return the updated finding."""
-    match finding.part:
-        case "database indexes":
-            version.catalog.reindex()
-        case "stored vectors":
-            asyncio.run(_embed_again(version, finding.documents))
-        case _:
-            return finding
-    return replace(finding, mended=True)
+def _possible(part: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    """Return the findings of a check, or one that says why it was not possible here, such as a missing package."""
+    try:
+        return list(check())
+    except (MissingExtra, EmbeddingError, UsageError) as error:
+        return [Finding(part=part, what=f"not checked: {error}", remedy=LATER)]
+
+
+def _mended(version: Components, finding: Finding) -> list[Finding]:
+    """Rebuild what can be derived from the catalog, and return the updated finding, or why that was not possible."""
+
+    def mend() -> list[Finding]:
+        match finding.part:
+            case "database indexes":
+                version.catalog.reindex()
+            case "stored vectors":
+                asyncio.run(_embed_again(version, finding.documents))
+            case _:
+                return [finding]
+        return [replace(finding, mended=True)]
+
+    return _possible(finding.part, mend)
 
 
 async def _embed_again(version: Components, ids: tuple[str, ...]) -> None:
@@ -145,39 +163,59 @@ async def _embed_again(version: Components, ids: tuple[str, ...]) -> None:
         version.catalog.put_vectors(dict(zip(part, vectors, strict=True)))
 
 
-def _check_indexes(version: Components, *, mend: bool, vectors_changed: bool) -> Iterator[Finding]:
-    """Yield damaged indexes, and indexes of commits that the catalog does not have."""
-    now, path, is_embedded = version.catalog.stamp(), version.source.path, version.settings.index.vectors == "embedded"
-    for part, folder in (("terms", path / "terms"), ("vectors", path / "vectors")):
-        if not is_embedded if part == "vectors" else not version.indexes.terms().is_local:
-            continue
-        stamp = version.indexes.terms().stamp if part == "terms" else version.indexes.vectors().stamp
-        written = folder.is_dir() and any(folder.iterdir())
-        what = ""
-        if stamp == Stamp():
-            # No files, no damage: the first question writes them, and a small knowledge base needs none.
-            what = "is damaged or was written by another version" if written and now.generation else ""
-        elif not version.catalog.knows(stamp):
-            what = "was built from commits that the catalog does not have"
-            if stamp.generation >= now.generation:
-                yield Finding(
-                    part="catalog",
-                    what=f"it ends at commit {now.generation}, but the index {part} was built from commit"
-                    f" {stamp.generation} of another history: the last commits are lost, or an older copy was restored",
-                    remedy="add the sources again: ragstone sync SOURCE; or " + RESTORE,
-                )
-        elif not (part == "terms" or _vectors_agree(version)):
-            what = "differs from the vectors in the catalog"
-        if mend and (what or (vectors_changed and part == "vectors")):
-            clear_away(folder)
-        if what:
-            yield Finding(part=f"index {part}", what=what, mended=mend)
-    if mend:
-        version.source.own.close()  # closes what was read from damaged files
-        again = assemble(version.source, version.settings, version.built)
-        again.indexes.terms().follow()
-        if is_embedded:
-            again.indexes.vectors().follow(write=True)
+def _own_indexes(version: Components) -> tuple[str, ...]:
+    """Return the indexes in files of this host: terms, vectors or both."""
+    terms = ("terms",) if version.indexes.terms().is_local else ()
+    return (*terms, "vectors") if version.settings.index.vectors == "embedded" else terms
+
+
+def _check_index(version: Components, part: str) -> Iterator[Finding]:
+    """Yield why an index is damaged, behind, or of commits that the catalog does not have."""
+    now, folder = version.catalog.stamp(), version.source.path / part
+    stamp = version.indexes.terms().stamp if part == "terms" else version.indexes.vectors().stamp
+    if stamp == Stamp():
+        # No files, no damage: the first question writes them, and a small knowledge base needs none.
+        if now.generation and folder.is_dir() and any(folder.iterdir()):
+            yield Finding(part=f"index {part}", what="is damaged or was written by another version")
+    elif not version.catalog.knows(stamp):
+        if stamp.generation >= now.generation:
+            yield Finding(
+                part="catalog",
+                what=f"it ends at commit {now.generation}, but the index {part} was built from commit"
+                f" {stamp.generation} of another history: the last commits are lost, or an older copy was restored",
+                remedy="add the sources again: ragstone sync SOURCE; or " + RESTORE,
+            )
+        yield Finding(part=f"index {part}", what="was built from commits that the catalog does not have")
+    elif part == "terms" and stamp != now:
+        changes = version.catalog.changes_since(stamp.generation)
+        behind = "1 change" if changes == 1 else f"{changes:,} changes"
+        what = f"its index is {behind} behind and does not know the newest documents"
+        yield Finding(part=BEHIND, what=what)
+    elif part == "vectors" and not _vectors_agree(version):
+        yield Finding(part="index vectors", what="differs from the vectors in the catalog")
+
+
+def _mend_indexes(version: Components, findings: list[Finding], *, vectors_changed: bool) -> list[Finding]:
+    """Rebuild the faulty indexes, bring the others up to date, and return the updated findings."""
+    faulty = {one.part for one in findings if not one.remedy}
+    parts = _own_indexes(version)
+    for part in parts:
+        if f"index {part}" in faulty or (vectors_changed and part == "vectors"):
+            clear_away(version.source.path / part)
+    version.source.own.close()  # closes what was read from damaged files
+    again, failed = assemble(version.source, version.settings, version.built), dict[str, str]()
+    for part in parts:
+        try:
+            (again.indexes.terms() if part == "terms" else again.indexes.vectors()).follow(write=True)
+        except (KnowledgeBaseError, MissingExtra, EmbeddingError, UsageError) as error:
+            failed[part] = str(error)
+    about = {"index terms": "terms", BEHIND: "terms", "index vectors": "vectors"}
+    updated = [
+        replace(one, mended=True) if one.part in about and not one.remedy else one
+        for one in findings
+        if about.get(one.part) not in failed
+    ]
+    return [*updated, *(Finding(part=f"index {part}", what=what, remedy=LATER) for part, what in failed.items())]
 
 
 def _vectors_agree(version: Components) -> bool:
@@ -250,7 +288,7 @@ def _check_crawls(location: Location) -> Iterator[Finding]:
         try:
             with closing(connect_to_check(path)) as db:
                 lines = [line for (line,) in db.execute("PRAGMA integrity_check") if line != "ok"]
-        except sqlite3.DatabaseError as error:
+        except Failed as error:
             lines = [str(error)]
         if lines:
             yield Finding(part="crawl", what=f"{path}: {lines[0]}", remedy=f"remove {path}; the next crawl starts over")

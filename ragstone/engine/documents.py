@@ -78,13 +78,18 @@ class Documents:
         return await self._ingest.run(Intake(read=reading(sources), files=files, sources=named), on_progress, share)
 
     async def add_files(
-        self, files: Sequence[Path], on_progress: OnProgress | None = None, *, share: Share | None = None
+        self,
+        files: Sequence[Path],
+        on_progress: OnProgress | None = None,
+        *,
+        roots: Sequence[Path] = (),
+        share: Share | None = None,
     ) -> AddReport:
-        """Add the files of a folder; report a file that cannot be read, and continue."""
+        """Add the files of some folders, the ``roots``; report a file that cannot be read, and continue."""
 
         def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
             is_stored = noting(version, reporter)
-            return acquire.read_files(files, settings, base=base(version), is_stored=is_stored, stop=stop)
+            return acquire.read_files(files, settings, base=base(version), roots=roots, is_stored=is_stored, stop=stop)
 
         sources = tuple(map(str, files))
         return await self._ingest.run(Intake(read=read, files=len(files), sources=sources), on_progress, share)
@@ -116,7 +121,12 @@ class Documents:
 
         def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
             is_stored, folder = noting(version, reporter), version.folder.resolve()
-            return acquire.read_files(files, settings, base=folder, given=given, is_stored=is_stored, stop=stop)
+            # An uploaded folder is a source: its own name says nothing about its files.
+            within = [file.resolve().relative_to(folder).parts for file in files]
+            roots = tuple({folder.joinpath(*parts[:2]) for parts in within if len(parts) > 2})
+            return acquire.read_files(
+                files, settings, base=folder, roots=roots, given=given, is_stored=is_stored, stop=stop
+            )
 
         prune = tuple(map(acquire.root, sources))
         intake = Intake(read=read, files=len(files), sources=sources, prune=prune)

@@ -19,8 +19,9 @@ from ragstone.core.access import OWNER, Reader
 from ragstone.core.answers import Answer, Answered, Event, Turn
 from ragstone.core.errors import NotFound, ResponseError, UsageError
 from ragstone.core.filters import Filter
+from ragstone.core.hits import Hits
 from ragstone.core.protocols import Role
-from ragstone.core.records import Hit, Trace
+from ragstone.core.records import Trace
 from ragstone.core.request import Payer, Request
 from ragstone.core.timing import Timings
 from ragstone.engine import background
@@ -111,6 +112,11 @@ class KnowledgeBase:
     def folder(self) -> Path:
         """The location of the knowledge base."""
         return self._versions.location.folder
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether this account cannot write to the folder: questions are answered, and nothing is stored."""
+        return self._versions.is_read_only
 
     @property
     def settings(self) -> Settings:
@@ -230,7 +236,7 @@ class KnowledgeBase:
         *,
         reader: Reader,
         payer: Payer | None = None,
-    ) -> list[Hit]:
+    ) -> Hits:
         """Return the ``k`` best chunks (``rank.top_k`` if not given), best first, each with the history of its score.
 
         Raises:
@@ -248,7 +254,7 @@ class KnowledgeBase:
                 raise UsageError(f"k is {k}, but rank.top_k_limit allows at most {rank.top_k_limit}")
             evidence = await Search(governed).evidence(question, where, k or rank.top_k, request, timings)
             version.history.statistics().note_search(evidence.hits, timings.milliseconds()["total"])
-            return list(evidence.hits)
+            return Hits(hits=evidence.hits, notices=(*evidence.missing, *evidence.notices))
 
     async def trace(
         self, question: str, where: Filter | str | None = None, *, reader: Reader, shown: int = 30

@@ -17,6 +17,7 @@ from ragstone.core.request import Request
 from ragstone.engine.built import refuse_embedder
 from ragstone.engine.components import Components
 from ragstone.engine.following import CATCH_UP_LIMIT, catch_up
+from ragstone.engine.leaving import engine_address
 from ragstone.index.follow.protocol import SyncedIndex
 
 LAST_RESORT_LIMIT = 1_000_000
@@ -131,7 +132,7 @@ class Legs:
 
     def _all(self, asked: Question, room: Mapping[str, int], where: Filter | None, request: Request) -> dict[str, Leg]:
         return {  # the leg that always runs in a thread goes first
-            "bm25": lambda: self._keywords(asked, room["bm25"], where),
+            "bm25": lambda: self._keywords(asked, room["bm25"], where, request),
             "vector": lambda: self._vectors(asked, room["vector"], where, request),
         }
 
@@ -143,8 +144,9 @@ class Legs:
             return terms
         return [*terms, *(term for term in analyzer(asked.asked, asked.language) if term not in terms)]
 
-    def _keywords(self, asked: Question, fetch_k: int, where: Filter | None) -> Awaitable[Matches]:
+    def _keywords(self, asked: Question, fetch_k: int, where: Filter | None, request: Request) -> Awaitable[Matches]:
         leg, terms = self._version.indexes.keywords(), self._terms(asked)
+        self._note_sent("keywords", self._version.settings.index.keywords, "the words of the question", request)
         return self._caught_up(leg, lambda: leg.search(terms, fetch_k, where))
 
     async def _vectors(self, asked: Question, fetch_k: int, where: Filter | None, request: Request) -> Matches:
@@ -158,7 +160,11 @@ class Legs:
             rows = candidates.rows.tolist()
             return await asyncio.to_thread(index.nearest_rows, version.catalog, rows, vector, fetch_k)
         leg = version.indexes.vectors()
+        self._note_sent("vectors", version.settings.index.vectors, "the vector of the question", request)
         return await self._caught_up(leg, lambda: leg.search(vector, fetch_k, where))
+
+    def _note_sent(self, what: str, engine: str, sent: str, request: Request) -> None:
+        request.meter.note_sent(f"{what} in {engine}", engine_address(engine, self._version.settings.services), sent)
 
     async def _caught_up(self, leg: SyncedIndex, search: Leg) -> Matches:
         """Return the matches of a leg; first fill an engine that lacks too much, such as a new one."""

@@ -103,6 +103,11 @@ class OpenVersions:
         """The number of calls that use the newest version now."""
         return self._newest.users
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether this account cannot write to the version in use."""
+        return not is_writable(self._newest.held.version)
+
     @contextmanager
     def current(self) -> Generator[Components]:
         """Yield the version in use; it stays open and unchanged until the block ends, whatever other processes do."""
@@ -217,8 +222,8 @@ def open_versions(folder: Path, opening: Opening, *, create: bool, as_built: boo
             location.make_durable()
     if not is_writable(held.version):
         LOGGER.warning(
-            "this account cannot write to %s: Ragstone answers questions, but stores no conversations, votes,"
-            " statistics or cache",
+            "this account cannot write to %s: Ragstone answers questions, but stores no documents, conversations,"
+            " votes, statistics or cache",
             folder,
         )
         opening = replace(opening, overrides=(*opening.overrides, *NOTHING_KEPT))
@@ -256,7 +261,10 @@ def _created(
     loaded = load(opening.overrides, preset=opening.preset)
     settings = loaded.settings
     if not create:
-        raise NotFound(f"there is no knowledge base at {folder}; create one with: ragstone add SOURCE --kb {folder}")
+        raise NotFound(
+            f"there is no knowledge base at {folder}; create one with: ragstone add SOURCE --kb {folder}; or begin with"
+            f" an empty one: ragstone serve --create --kb {folder}"
+        )
     refuse_missing_engines(settings)
     refuse_external(settings, location)
     location.make()

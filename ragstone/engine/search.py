@@ -194,6 +194,7 @@ class Search:
             # A question is analysed in one of the documents' languages, and answered in its own.
             language=respond.language_of(asked.asked) or asked.language,
             asked="" if asked.asked == asked.text else asked.asked,
+            typed="" if asked.asked == asked.text else asked.asked,
             missing=(*behind, *missing, *skipped, *joined.missing),
             notices=asked.notices,
             considered=tuple(_considered(hit) for hit in read[:candidates]),
@@ -249,16 +250,14 @@ class Search:
         goes_on = last is not None and respond.asks_back(last.answer)
         context, top_k = query.context(asked, last, with_answer=not goes_on), self._settings.rank.top_k
         evidence = await self.evidence(asked, where, top_k, request, timings, context=context)
-        read = evidence.question
+        read, typed = evidence.question, asked
         if asked == question:
-            read = query.to_read(read, last, language, goes_on=goes_on)
-        is_new = asked != question or read != evidence.question
-        understood = (f"understood as: {read}",) if is_new else ()
-        notices = (*understood, *evidence.notices, *((problem,) if problem else ()))
+            read, typed = (query.to_read(one, last, language, goes_on=goes_on) for one in (read, typed))
+        if asked != question or read != evidence.question:
+            evidence = replace(evidence, asked=question, notices=(f"understood as: {read}", *evidence.notices))
+        notices = (*evidence.notices, problem) if problem else evidence.notices
         own = asked if asked != question else ""
-        return replace(
-            evidence, question=read, asked=question if is_new else evidence.asked, notices=notices, rewritten=own
-        )
+        return replace(evidence, question=read, typed=typed, notices=notices, rewritten=own)
 
     def language(self, question: str, request: Request) -> str:
         """Return the likely language of a question as an ISO 639-1 code; empty if the keyword index is damaged.
@@ -365,7 +364,8 @@ class Search:
             return hits, ()
         best, rest = hits[: settings.pool], hits[settings.pool :]
         try:
-            ranked = await reranker.rerank(asked.text, best, request, budget.pace())
+            text = asked.asked if settings.reranker == "model" else asked.text  # a model gets what was typed
+            ranked = await reranker.rerank(text, best, request, budget.pace())
         except OutOfTime:
             return hits, (
                 f"Reranking was skipped: it would not have finished within rank.budget_ms={settings.budget_ms}",

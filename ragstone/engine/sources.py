@@ -122,16 +122,18 @@ def works(sources: Sequence[str], settings: Settings) -> Iterator[Work]:
         SourceError: a path does not exist, or has nothing to read.
     """
     own, files, size = settings.jobs, list[str](), 0
-    found = (file for source in sources for file in acquire.files_of(acquire.on_disk(source)))
+    paths = [acquire.on_disk(source) for source in sources]
+    roots = tuple(acquire.root(path) for path in paths if Path(path).is_dir())
+    found = (file for path in paths for file in acquire.files_of(path))
     for file in dict.fromkeys(found):
         files.append(str(file))
         with suppress(OSError):
             size += file.stat().st_size
         if len(files) >= own.files or size >= JOB_BYTES:
-            yield Work(files=tuple(files))
+            yield Work(files=tuple(files), sources=roots)
             files, size = [], 0
     if files:
-        yield Work(files=tuple(files))
+        yield Work(files=tuple(files), sources=roots)
 
 
 def absolute(source: str, settings: AcquireSettings) -> str:

@@ -223,7 +223,7 @@ class _Search:
         for _ in range(self._version.settings.query.planned_steps):
             shown = [*(self._hits[id].chunk for id in self._kept), *(hit.chunk for hit in self._first.hits)]
             try:
-                searches = await steps.planned(self._asked.text, shown, model, self._request)
+                searches = await steps.planned(self._first.asked.asked, shown, model, self._request)
             except ModelError as error:
                 self._missing.append(f"No further search was planned, because the model failed: {error}")
                 return

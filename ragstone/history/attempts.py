@@ -81,7 +81,7 @@ class SharedAttempts:
                 return
             except sqlite3.OperationalError:  # busy, full or not writable
                 pass
-            except (sqlite3.Error, OSError, TypeError):  # damaged
+            except (sqlite3.Error, OSError, TypeError, ValueError):  # damaged
                 self._file.drop()
             self._own.change(who, change)
 

@@ -26,7 +26,18 @@ from ragstone.history.store import JournalDatabase
 from ragstone.storage import locks
 from ragstone.storage.disk import drop, put_in_place
 from ragstone.storage.files import is_writable
-from ragstone.storage.sqlite import compact, connect, connect_fixed, connect_to_check, crc32, fixed_state
+from ragstone.storage.sqlite import (
+    LATER,
+    Failed,
+    compact,
+    connect,
+    connect_fixed,
+    connect_to_check,
+    crc32,
+    fixed_state,
+    is_damage,
+    reason_of,
+)
 
 NAME = "journal.db"
 MOVED = f"{NAME}.moved"
@@ -140,10 +151,11 @@ class Journal:
     def _translated(self, done: str) -> Generator[None]:
         try:
             yield
-        except (sqlite3.OperationalError, OSError) as error:
-            raise KnowledgeBaseError(f"{self.path} cannot be {done}: {error}") from error
-        except sqlite3.DatabaseError as error:
-            raise Damaged(f"{self.path} cannot be {done}: {error}; {_remedy(self.path)}") from error
+        except Failed as error:
+            reason = f"{self.path} cannot be {done}: {reason_of(error, self.path)}"
+            if is_damage(error):
+                raise Damaged(f"{reason}; {_remedy(self.path)}") from error
+            raise KnowledgeBaseError(reason) from error
 
 
 def make(path: Path) -> None:
@@ -195,7 +207,9 @@ def findings(folder: Path) -> list[Finding]:
             else:
                 there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
                 wrong += damaged_rows(db, [table for table in SUMS if table in there])
-    except sqlite3.Error as error:
+    except Failed as error:
+        if not is_damage(error):
+            return [Finding(part="journal", what=f"{path} cannot be read: {reason_of(error, path)}", remedy=LATER)]
         wrong.append(str(error))
     return [Finding(part="journal", what=f"{path}: {what}", remedy=_remedy(path)) for what in wrong]
 

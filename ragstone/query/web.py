@@ -74,7 +74,7 @@ async def with_web(
 ) -> tuple[Evidence, bool]:
     """Add web pages below the evidence; also return whether any were found. A failure is noted in the evidence."""
     try:
-        query = " ".join(evidence.question.split())[:MAX_QUERY]
+        query = " ".join(evidence.as_typed.split())[:MAX_QUERY]
         pages = await search.search(query, settings.results, request)
     except RetrievalError as error:
         return replace(evidence, missing=(*evidence.missing, f"The web was not searched: {error}")), False

@@ -17,7 +17,7 @@ from typing import Any, cast
 import httpcore2
 
 from ragstone.core.errors import RetrievalError
-from ragstone.core.request import Deadline
+from ragstone.core.request import Request
 from ragstone.services.network import resolve
 from ragstone.services.pinned import FetchError, PinnedBackend, in_words
 from ragstone.services.retries import PASSING, Attempts, Setback, persist, retry_after
@@ -46,7 +46,7 @@ async def ask(
     service: Service,
     settings: ServiceSettings,
     target: str,
-    deadline: Deadline | None,
+    request: Request,
     *,
     headers: Mapping[str, str] | None = None,
     body: Any = None,
@@ -57,7 +57,7 @@ async def ask(
         service: to ask.
         settings: time-outs and retries.
         target: path and query, relative to the address of the service.
-        deadline: when all calls of the request must be over.
+        request: when all its calls must be over, and what it sent.
         headers: in addition to the usual ones.
         body: sent as JSON by POST; without one the request is a GET.
 
@@ -83,8 +83,9 @@ async def ask(
         except (httpcore2.ProtocolError, httpcore2.UnsupportedProtocol, UnicodeError) as error:
             raise Setback(f"{in_words(error)}; is {service.section}.base_url right?") from error
 
+    request.meter.note_sent(f"web search {service.name}", service.base_url, "the question as typed")
     try:
-        return await persist(attempt, settings, deadline)
+        return await persist(attempt, settings, request.deadline)
     except Setback as error:
         raise RetrievalError(f"{service.name} {error}") from (None if service.secret else error)
 

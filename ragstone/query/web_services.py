@@ -53,7 +53,7 @@ class ExaSearch:
             "contents": {"text": {"maxCharacters": self._characters}},
         }
         headers = {"x-api-key": self._key}
-        reply = await ask(self._service, self._services, "/search", request.deadline, headers=headers, body=body)
+        reply = await ask(self._service, self._services, "/search", request, headers=headers, body=body)
         return pages(self._service.name, reply, text="text", limit=k)
 
 
@@ -79,7 +79,7 @@ class SearxngSearch:
             RetrievalError: the service cannot be reached, or refuses.
         """
         target = f"/search?{urlencode({'q': query, 'format': 'json'})}"
-        reply = await ask(self._service, self._services, target, request.deadline)
+        reply = await ask(self._service, self._services, target, request)
         return pages(self._service.name, reply, text="content", limit=k, characters=self._characters)
 
 

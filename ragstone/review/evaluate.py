@@ -38,7 +38,7 @@ _FIRST_K, _LAST_K = 100, 6_400
 
 
 class Search(Protocol):
-    async def __call__(self, query: str, k: int, /) -> list[Hit]:
+    async def __call__(self, query: str, k: int, /) -> Sequence[Hit]:
         """Return the ``k`` best chunks, best first."""
         ...
 

@@ -91,7 +91,7 @@ class ModelJudge:
         """
         key = new_key()
         shape = f'{{"key": "{key}", "confidence": 0, "reasoning": "", "needs_web_search": false}}'
-        parts = [("question", evidence.question), *self._passages(evidence)]
+        parts = [("question", evidence.as_typed), *self._passages(evidence)]
         messages = _messages(_ADEQUACY, shape, key, parts)
         form = await complete_as(self._model, messages, keyed(_AdequacyForm, key), request)
         return Adequacy(

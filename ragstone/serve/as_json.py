@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from ragstone.core.answers import Answer
+from ragstone.core.hits import Hits
 from ragstone.core.records import Document, Hit, Span
 
 
@@ -19,9 +19,10 @@ def answer(answer: Answer, *, explain: bool = False, metadata: bool = True) -> d
     return out
 
 
-def search_note(hits: Sequence[Hit]) -> str:
-    """Return what to say of the hits of a search as a whole; empty if they match well, or there are none."""
-    return "nothing matches well; these are only the nearest passages" if any(one.is_weak for one in hits) else ""
+def search_note(hits: Hits) -> str:
+    """Return what to say of the hits of a search as a whole; empty if nothing was missing and they match well."""
+    weak = ("nothing matches well; these are only the nearest passages",) if any(one.is_weak for one in hits) else ()
+    return "; ".join((*hits.notices, *weak))
 
 
 def hit(hit: Hit, rank: int, *, explain: bool = False, metadata: bool = True) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragstone.core.access import Reader
 from ragstone.core.filters import Scalar
+from ragstone.core.hits import Hits
 from ragstone.core.named_groups import is_clear_name
 from ragstone.core.records import Hit
 from ragstone.serve import as_json
@@ -19,17 +20,23 @@ OWN = ("source", "title", "url", "marks")
 """Fields of a `Document` that other libraries keep in the metadata."""
 
 
-async def search(kb: Ragstone, question: str, k: int | None, where: str | None, reader: Reader | None) -> list[Hit]:
+async def search(kb: Ragstone, question: str, k: int | None, where: str | None, reader: Reader | None) -> Hits:
     """Return the best chunks for a reader, that of the knowledge base if none is given."""
     return await kb.knowledge_base().search(question, k, where, reader=kb.reader if reader is None else reader)
 
 
-def hit_metadata(hit: Hit, rank: int) -> dict[str, Any]:
-    """Return what is known of a hit besides its text.
+def with_metadata(hits: Hits) -> Iterator[tuple[Hit, dict[str, Any]]]:
+    """Yield each hit with what is known of it besides its text.
 
     That is the metadata of the document and the facts of the chunk, with ``score``, ``rank`` and the place; the later
-    replace fields of the same name.
+    replace fields of the same name. ``note`` says what the search lacked, if anything.
     """
+    note = as_json.search_note(hits)
+    for rank, one in enumerate(hits, start=1):
+        yield one, {**_metadata(one, rank), **({"note": note} if note else {})}
+
+
+def _metadata(hit: Hit, rank: int) -> dict[str, Any]:
     fields = as_json.hit(hit, rank)
     del fields["text"]
     metadata = fields.pop("metadata")

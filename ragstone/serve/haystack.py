@@ -45,9 +45,7 @@ class RagstoneRetriever:
         k, where = self._k if top_k is None else top_k, self._where if where is None else where
         hits = self._kb.wait(foreign.search(self._kb, query, k, where, self._reader))
         documents = [
-            _haystack.Document(
-                id=hit.chunk.id, content=hit.chunk.text, meta=foreign.hit_metadata(hit, rank), score=hit.score
-            )
-            for rank, hit in enumerate(hits, start=1)
+            _haystack.Document(id=hit.chunk.id, content=hit.chunk.text, meta=metadata, score=hit.score)
+            for hit, metadata in foreign.with_metadata(hits)
         ]
         return {"documents": documents}

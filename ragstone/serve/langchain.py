@@ -15,7 +15,8 @@ from typing import Any
 from ragstone.core.access import Reader
 from ragstone.core.answers import Answer
 from ragstone.core.errors import MissingExtra
-from ragstone.core.records import Document, Hit, Mark
+from ragstone.core.hits import Hits
+from ragstone.core.records import Document, Mark
 from ragstone.serve import foreign
 from ragstone.serve.blocking import Ragstone
 
@@ -54,15 +55,15 @@ class RagstoneRetriever(BaseRetriever):
         del run_manager
         return found(await self._search(query, k))
 
-    async def _search(self, query: str, k: int | None) -> list[Hit]:
+    async def _search(self, query: str, k: int | None) -> Hits:
         return await foreign.search(self.kb, query, self.k if k is None else k, self.where, self.reader)
 
 
-def found(hits: Iterable[Hit]) -> list[Theirs]:
+def found(hits: Hits) -> list[Theirs]:
     """Return hits as LangChain documents, best first; the content is the document's text from ``start`` to ``end``."""
     return [
-        Theirs(page_content=hit.chunk.text, id=hit.chunk.id, metadata=foreign.hit_metadata(hit, rank))
-        for rank, hit in enumerate(hits, start=1)
+        Theirs(page_content=hit.chunk.text, id=hit.chunk.id, metadata=metadata)
+        for hit, metadata in foreign.with_metadata(hits)
     ]
 
 

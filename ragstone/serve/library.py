@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragstone.core.answers import Answer, Event, Turn
     from ragstone.core.catalog import Listing
     from ragstone.core.filters import Filter
-    from ragstone.core.records import Hit
+    from ragstone.core.hits import Hits
     from ragstone.core.reports import AddReport
     from ragstone.engine.erasure import Erasure
     from ragstone.engine.knowledge_base import KnowledgeBase
@@ -92,7 +92,7 @@ class AsyncRagstone:
             async for event in events:
                 yield event
 
-    async def search(self, question: str, k: int | None = None, where: Filter | str | None = None) -> list[Hit]:
+    async def search(self, question: str, k: int | None = None, where: Filter | str | None = None) -> Hits:
         """Return the best chunks, best first; see `KnowledgeBase.search`."""
         return await (await self._opened()).search(question, k, where, reader=self.reader)
 

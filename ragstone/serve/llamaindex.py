@@ -15,6 +15,7 @@ from typing import Any
 
 from ragstone.core.access import Reader
 from ragstone.core.errors import MissingExtra
+from ragstone.core.hits import Hits
 from ragstone.core.records import Document, Hit, Mark
 from ragstone.serve import foreign
 from ragstone.serve.blocking import Ragstone
@@ -51,17 +52,20 @@ class RagstoneRetriever(_Base):
     async def _aretrieve(self, query_bundle: Any) -> list[Any]:
         return found(await self._search(query_bundle))
 
-    async def _search(self, query_bundle: Any) -> list[Hit]:
+    async def _search(self, query_bundle: Any) -> Hits:
         return await foreign.search(self._kb, query_bundle.query_str, self._k, self._where, self._reader)
 
 
-def found(hits: Iterable[Hit]) -> list[Any]:
+def found(hits: Hits) -> list[Any]:
     """Return hits as nodes with scores, best first; a node's text is the document's from ``start`` to ``end``."""
-    return [_schema.NodeWithScore(node=_node(hit, rank), score=hit.score) for rank, hit in enumerate(hits, start=1)]
+    return [
+        _schema.NodeWithScore(node=_node(hit, metadata), score=hit.score)
+        for hit, metadata in foreign.with_metadata(hits)
+    ]
 
 
-def _node(hit: Hit, rank: int) -> Any:
-    chunk, metadata = hit.chunk, foreign.hit_metadata(hit, rank)
+def _node(hit: Hit, metadata: dict[str, Any]) -> Any:
+    chunk = hit.chunk
     source = _schema.RelatedNodeInfo(node_id=chunk.document_id, node_type=_schema.ObjectType.DOCUMENT)
     return _schema.TextNode(
         id_=chunk.id,

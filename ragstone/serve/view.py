@@ -13,6 +13,7 @@ from ragstone.core.access import EVERYONE, READERS, Reader
 from ragstone.core.answers import Answered, Event, EvidenceFound
 from ragstone.core.catalog import Listing
 from ragstone.core.filters import Filter
+from ragstone.core.hits import Hits
 from ragstone.core.naming import is_path
 from ragstone.core.records import Document, Hit, Metadata
 from ragstone.query import parse, refuse_paths
@@ -84,7 +85,12 @@ class View:
 
     def stored(self, answer: Mapping[str, Any]) -> dict[str, Any]:
         """Return the JSON of a stored answer as it is shown."""
-        return {**answer, "notices": list(self.notices(answer["notices"]))}
+        shown = {**answer, "notices": list(self.notices(answer["notices"]))}
+        return shown if self.is_full else shown | {"sent": []}
+
+    def found(self, hits: Hits) -> Hits:
+        """Return the hits of a search as they are shown."""
+        return replace(hits, hits=self.hits(hits), notices=self.notices(hits.notices))
 
     def event(self, event: Event) -> Event:
         """Return an event of a stream as it is shown."""
@@ -98,7 +104,8 @@ class View:
                 )
                 return replace(event, evidence=shown)
             case Answered(answer=answer):
-                shown = replace(answer, hits=self.hits(answer.hits), notices=self.notices(answer.notices))
+                sent = answer.sent if self.is_full else ()  # the addresses are those of internal services
+                shown = replace(answer, hits=self.hits(answer.hits), notices=self.notices(answer.notices), sent=sent)
                 return replace(event, answer=shown)
             case _:
                 return event

@@ -30,7 +30,9 @@ _MESSAGE_OVERHEAD = 8
 class Metered:
     """A `ChatModel` that counts its calls in the meter of the request."""
 
-    def __init__(self, model: ChatModel, settings: ServiceSettings, ledger: Ledger, *, longest: int) -> None:
+    def __init__(
+        self, model: ChatModel, settings: ServiceSettings, ledger: Ledger, *, longest: int, address: str = ""
+    ) -> None:
         """Take the model and the ledger for its calls.
 
         Args:
@@ -38,8 +40,9 @@ class Metered:
             settings: prices and budgets.
             ledger: of the knowledge base.
             longest: most tokens of a reply.
+            address: of its server; empty if it runs in this process.
         """
-        self._model, self._longest = model, longest
+        self._model, self._longest, self._address = model, longest, address
         self._account = Account(model.name, settings, ledger)
         self.name = model.name
 
@@ -64,6 +67,9 @@ class Metered:
             number = self._account.reserve(prompt, self._longest, request.meter)
         except OverBudget as refusal:
             raise ModelError(str(refusal)) from refusal
+        characters = sum(len(message.content) for message in messages)
+        what = f"question, passages or conversation: {characters:,} characters"
+        request.meter.note_sent(f"language model {self.name}", self._address, what)
         pieces_sent: list[str] = []
         reply: Reply | None = None
         refused = False
@@ -100,9 +106,12 @@ class Metered:
 class MeteredEmbedder:
     """The embedder of a service that counts its calls in the meter of the request."""
 
-    def __init__(self, embedder: Embedder, name: str, settings: ServiceSettings, ledger: Ledger) -> None:
-        """Take the embedder, its name in the settings, prices and budgets, and the ledger."""
+    def __init__(
+        self, embedder: Embedder, name: str, settings: ServiceSettings, ledger: Ledger, address: str = ""
+    ) -> None:
+        """Take the embedder, its name in the settings, prices and budgets, the ledger, and its address."""
         self._embedder, self._account = embedder, Account(name, settings, ledger)
+        self._name, self._address = name, address
 
     @property
     def fingerprint(self) -> str:
@@ -129,6 +138,8 @@ class MeteredEmbedder:
         except OverBudget as refusal:
             raise EmbeddingError(str(refusal)) from refusal
         own = Meter()
+        what = f"texts to embed: {len(texts):,}, of {sum(map(len, texts)):,} characters"
+        request.meter.note_sent(f"embedding service {self._name}", self._address, what)
         try:
             return await self._embedder.embed(texts, role=role, request=replace(request, meter=own))
         finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 import sqlite3
 import zlib
 from pathlib import Path
@@ -10,6 +12,52 @@ from ragstone.storage.files import identity, is_writable
 
 PATIENCE = 30.0
 """Seconds to wait for another process that writes."""
+
+
+Failed = (sqlite3.Error, UnicodeDecodeError, OSError)
+"""What a call of SQLite raises; a text in the schema that is no UTF-8 ends in a `UnicodeDecodeError`."""
+LATER = "after that, run ragstone doctor again"
+"""The remedy of a finding that `reason_of` explains and that is no damage."""
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
+_FULL_BYTES = 1 << 20
+"""Free bytes below which a disk counts as full: SQLite needs some even to read, and reports an I/O error instead."""
+
+
+def is_damage(error: Exception) -> bool:
+    """Return whether an error of SQLite means that the file is damaged, rather than out of reach for now."""
+    if isinstance(error, UnicodeDecodeError) or str(error).startswith(("no such ", "Could not decode", "unsupported")):
+        return True
+    return _code(error) in _DAMAGED
+
+
+def reason_of(error: Exception, path: Path) -> str:
+    """Return why a database cannot be read or written, and what to do if it is not damaged."""
+    code, number = _code(error), error.errno if isinstance(error, OSError) else None
+    if is_damage(error):
+        return f"it is damaged ({error})"
+    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR) or number == errno.ENOSPC:
+        if code == sqlite3.SQLITE_IOERR and not _is_full(path):
+            return f"the disk fails ({error}); check the disk and the log of the system"
+        return "the disk is full; nothing stored is lost: free some space, then run the command again"
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return f"another process is writing ({error}); run the command again"
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM) or number in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return f"the file system is read-only, or this account may not write there ({error})"
+    if code == sqlite3.SQLITE_CANTOPEN and path.exists():
+        return f"this account may not open it ({error}); use the account that owns it"
+    return str(error)
+
+
+def _code(error: Exception) -> int:
+    """Return the primary result code of SQLite; 0 if the error has none."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _is_full(path: Path) -> bool:
+    try:
+        return shutil.disk_usage(path.parent).free < _FULL_BYTES
+    except OSError:
+        return False
 
 
 def crc32(value: bytes | str) -> int:

@@ -16,6 +16,7 @@ import pytest
 from kb import open_fast, parts
 
 from ragstone import acquire
+from ragstone.acquire.remote.opening import connection_of
 from ragstone.core.access import OWNER, READERS
 from ragstone.core.errors import MissingExtra, SourceError, UsageError
 from ragstone.core.records import Acquired, Document, Finished, Skipped, Unchanged
@@ -304,6 +305,14 @@ def test_refuses_an_address(address: str, message: str, tmp_path: Path) -> None:
     assert "secret" not in str(refused.value)
 
 
+def test_finds_a_connection_by_its_address() -> None:
+    tickets = ConnectionSettings(address="sql://tickets", query="SELECT id FROM ticket", groups=("staff",))
+    settings = AcquireSettings(connections={"one": tickets})
+    assert connection_of("sql://tickets", settings) == connection_of("one", settings) == tickets
+    with pytest.raises(UsageError, match="name one of them: one, other"):
+        connection_of("sql://tickets", AcquireSettings(connections={"one": tickets, "other": tickets}))
+
+
 def test_names_the_missing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fsspec")
     for name in ("gcsfs", "fsspec.implementations.smb", "smbprotocol"):
@@ -502,6 +511,11 @@ def test_reads_the_rows_of_a_query(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for text, message in broken.items():
         with pytest.raises(SourceError, match=message):
             read(opened("", tmp_path, named.model_copy(update={"query": text})))
+    missing = tmp_path / "missing.db"
+    monkeypatch.setenv("TICKETS", f"sqlite:///{missing}")
+    with pytest.raises(SourceError, match="no SQLite file"):
+        read(opened("", tmp_path, named))
+    assert not missing.exists()
     monkeypatch.setenv("TICKETS", "not a URL with a secret")
     with pytest.raises(SourceError, match="malformed"):
         read(opened("", tmp_path, named))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from ragstone.core.answers import Answer, Citation, Outcome, Usage
+from ragstone.core.printable import printable
 from ragstone.core.records import Chunk, Document, Hit, Step
 from ragstone.storage.cache_key import key
 
@@ -50,6 +51,15 @@ def test_repr_is_one_readable_line(record: object, shown: str) -> None:
 def test_long_text_is_shortened() -> None:
     long = replace(DOCUMENT, title="A long title. " * 50)
     assert len(repr(long)) < 120
+
+
+@given(st.text(max_size=40) | st.just("\x1b]0;owned\x07\x1b[31m\u202e\ud800"))
+def test_repr_has_no_control_characters(text: str) -> None:
+    citation = replace(CITATION, quote=text, title=text, section=text, document_id=text, page=text)
+    document = replace(DOCUMENT, id=text, title=text)
+    for record in (replace(ANSWER, answer=text), citation, replace(CHUNK, text=text, document_id=text), document):
+        assert repr(record) == printable(repr(record))
+        assert "\n" not in repr(record)
 
 
 def html(record: Answer) -> LexborHTMLParser:

@@ -6,14 +6,14 @@ The disk is a small file system in memory, which only root may mount; without it
 import asyncio
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 from kb import READY, open_fast
 
 from ragstone.core.access import OWNER
-from ragstone.core.errors import KnowledgeBaseError
+from ragstone.core.errors import Damaged, KnowledgeBaseError
 from ragstone.core.records import Document
 from ragstone.engine.doctor import doctor
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -119,3 +119,21 @@ def test_a_journal_is_made_whole_or_not_at_all(mount: Mount, kilobytes: int):
     with journal.writing() as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     journal.close()
+
+
+def test_full_disk_is_not_called_damage(mount: Mount):
+    folder = mount(ROOM) / "kb"
+    with closing(open_fast(folder, READY)) as engine:
+        asyncio.run(engine.documents.add([document(1)]))
+    with suppress(OSError), (folder.parent / "fill").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(1 << 16))
+    with pytest.raises(KnowledgeBaseError, match="the disk is full; nothing stored is lost") as refused:
+        open_fast(folder, READY, create=False)
+    assert not isinstance(refused.value, Damaged)
+    findings = [one for one in doctor(folder).findings if one.part == "catalog"]
+    assert [("disk is full" in one.what, "restore" in one.remedy) for one in findings] == [(True, False)]
+    (folder.parent / "fill").unlink()
+    mount(ROOM)
+    with closing(open_fast(folder, READY, create=False)) as engine:
+        assert "7919" in asyncio.run(engine.ask("What is the code of place 1?", reader=OWNER)).answer

@@ -12,9 +12,11 @@ from kb import add, open_fast
 
 from ragstone.catalog import location
 from ragstone.core.access import OWNER
-from ragstone.core.errors import Damaged, NotFound
+from ragstone.core.errors import Damaged, KnowledgeBaseError, MissingExtra, NotFound
 from ragstone.core.records import Document
+from ragstone.engine.backup import backup
 from ragstone.engine.doctor import doctor
+from ragstone.index.keyword.bm25 import TermIndex
 
 DOCUMENTS = [Document(id=f"d{i}", text=f"word{i} common place{i % 5}", metadata={"n": i}) for i in range(8)]
 
@@ -160,3 +162,57 @@ def test_leftovers_are_cleared_away(folder: Path):
     assert doctor(folder, mend=True).well
     assert not (folder / ".CURRENT.123").exists()
     assert not (folder / "v2").exists()
+
+
+@pytest.mark.parametrize("name", ["v1/catalog.db", "journal.db"])
+def test_unreadable_schema_text_is_damage(folder: Path, name: str):
+    with closing(open_fast(folder, create=False)) as engine:
+        asyncio.run(engine.ask("word1", reader=OWNER))
+    content = bytearray((folder / name).read_bytes())
+    at = content.find(b"CREATE TABLE") + len("CREATE TABLE ")
+    content[at : at + 4] = b"#\xbc\xd7T"
+    (folder / name).write_bytes(content)
+    (finding,) = doctor(folder).findings
+    assert "restore" in finding.remedy or "backup" in finding.remedy
+    with pytest.raises(Damaged):
+        backup(folder, folder.parent / "copy")
+    if name == "v1/catalog.db":
+        with pytest.raises(Damaged, match=r"it is damaged .*ragstone restore SOURCE --replace"):
+            open_fast(folder, create=False)
+
+
+def test_reports_a_keyword_index_that_is_behind(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as full, closing(open_fast(folder, create=False)) as engine:
+        full.setattr(TermIndex, "follow", full_disk)
+        with pytest.raises(KnowledgeBaseError):
+            add(engine, Document(id="later", text="not in the index yet"))
+    assert [(one.part, one.what, one.mended) for one in doctor(folder).findings] == [
+        ("keyword search", "its index is 1 change behind and does not know the newest documents", False)
+    ]
+    with monkeypatch.context() as full:
+        full.setattr(TermIndex, "follow", full_disk)
+        (finding,) = doctor(folder, mend=True).findings
+        assert (finding.part, finding.mended, "disk is full" in finding.what) == ("index terms", False, True)
+    assert doctor(folder, mend=True).well
+    assert doctor(folder).findings == ()
+
+
+def full_disk(*_: object, **__: object) -> None:
+    raise KnowledgeBaseError("the disk is full")
+
+
+def test_checks_what_needs_no_missing_package(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    def missing(*_: object) -> None:
+        raise MissingExtra("sentence-transformers", extra="sentence-transformers")
+
+    monkeypatch.setattr("ragstone.index.build_embedder", missing)
+    for file in (folder / "v1" / "terms").glob("*.idx"):
+        file.write_bytes(b"")
+    health = doctor(folder)
+    assert (health.documents, health.chunks) == (8, 8)
+    told = {one.part: one.what for one in health.findings}
+    assert told["index terms"] == "is damaged or was written by another version"
+    assert "not checked: sentence-transformers is not installed" in told["index vectors"]
+    mended = {one.part: one.mended for one in doctor(folder, mend=True).findings}
+    assert mended["index terms"]
+    assert not mended["index vectors"]

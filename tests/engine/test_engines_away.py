@@ -47,6 +47,7 @@ def test_one_leg_that_is_away_is_left_out(tmp_path: Path) -> None:
         add(engine, *DOCUMENTS)
         notices = asyncio.run(engine.ask("How tall is the mast?", reader=OWNER)).notices
         assert any(told.startswith("bm25 search failed") for told in notices)
+        assert asyncio.run(engine.search("How tall is the mast?", reader=OWNER)).notices == notices
         assert not any("instead" in told for told in notices)
 
 

@@ -18,6 +18,7 @@ from kb import READY, add, open_fast
 from ragstone.core.access import OWNER
 from ragstone.core.errors import KnowledgeBaseError
 from ragstone.core.records import Document
+from ragstone.engine.backup import backup
 from ragstone.engine.doctor import doctor
 
 NOBODY = 65534
@@ -125,3 +126,13 @@ def test_doctor_tells_permission_from_damage(folder: Path, secret: str):
     (finding,) = health.findings
     assert (finding.part, finding.what) == ("permissions", f"this account may not read {folder / secret}")
     assert "backup" not in finding.remedy
+
+
+def test_backs_up_without_writing_the_original(folder: Path):
+    before = contents(folder)
+    copy = Path(tempfile.mkdtemp())
+    copy.chmod(0o777)
+    with as_another():
+        assert backup(folder, copy / "copy").documents == 1
+    assert contents(folder) == before
+    shutil.rmtree(copy)

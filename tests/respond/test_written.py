@@ -2,13 +2,14 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
+from pydantic import BaseModel
 from scripted_model import ScriptedModel
 
 from ragstone import chunk
-from ragstone.core.answers import Draft, SentenceClosed, TextWritten, Turn
+from ragstone.core.answers import Draft, Message, Piece, SentenceClosed, TextWritten, Turn
 from ragstone.core.errors import ContextTooLong, ModelError
 from ragstone.core.records import Document, Evidence, Hit
 from ragstone.core.request import Request
@@ -298,3 +299,19 @@ def test_keeps_the_lines_of_a_second_table(embedder: MiniLM):
     table = "| Masks | Entrance |\n|---|---|\n"
     text = said(embedder, f"{SOLD}\n\n{table}| Masks | two euros |\n\nMasks:\n\n{table}| Museum | 1921 |").text
     assert text.count("|---|---|") == 2
+
+
+def test_the_whole_reply_counts_if_its_pieces_differ(embedder: MiniLM):
+    class Thinking(ScriptedModel):
+        async def stream(
+            self,
+            messages: Sequence[Message],
+            request: Request,
+            form: type[BaseModel] | None = None,
+        ) -> AsyncGenerator[Piece]:
+            yield "They sell masks, I think. "
+            async for piece in super().stream(messages, request, form):
+                yield piece
+
+    answer = draft(streamed(embedder, Thinking(SOLD), evidence(embedder)))
+    assert answer.text == f"{SOLD} [1]"

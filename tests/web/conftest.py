@@ -58,7 +58,7 @@ def written(kb: Path) -> Iterator[str]:
         del messages
         return (
             "**Kentish ragstone** is a hard grey limestone. [1]\n\n- The Romans shipped it down the Medway. [1]\n"
-            "- It is mostly used to build rockets to the moon."
+            "- It was first used in 1492 to build rockets to the moon."
         )
 
     with OpenAIServer(reply, pause=PAUSE) as model:

@@ -17,7 +17,7 @@ from typing import Any
 from ragstone.acquire.crawl.urls import Address
 from ragstone.core.errors import Damaged, SourceError
 from ragstone.core.traces import Traces
-from ragstone.storage.sqlite import compact, connect_private
+from ragstone.storage.sqlite import Failed, compact, connect_private, is_damage, reason_of
 
 _VERSION = 1
 _SCHEMA = """
@@ -97,13 +97,15 @@ class State:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = connect_private(path)
-        except (OSError, sqlite3.OperationalError) as error:
-            raise SourceError(f"{path} cannot be opened: {error}") from error
+        except Failed as error:
+            raise SourceError(f"{path} cannot be opened: {reason_of(error, path)}") from error
         self._db.row_factory = sqlite3.Row
         try:
             self._prepare()
-        except sqlite3.DatabaseError as error:
+        except Failed as error:
             self.close()
+            if not is_damage(error):
+                raise SourceError(f"{path} cannot be opened: {reason_of(error, path)}") from error
             raise Damaged(f"{path} is damaged ({error}); remove it to crawl the site from the start") from error
         self.run = 0
         self.visited = self.found = 0

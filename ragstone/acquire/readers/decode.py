@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from ragstone.core.errors import SourceError
+from ragstone.core.record import file_of
 from ragstone.core.records import Decoded, Document
 from ragstone.settings import AcquireSettings
 
@@ -90,16 +91,15 @@ def start_of(path: Path, count: int) -> str:
 
 def decoded_file(document: Document) -> Decoded | None:
     """Return the file of a document and why its text may be wrong or lack parts; None if nothing says so."""
-    note, path = str(document.metadata.get("decoding", "")), str(document.metadata.get("path", ""))
+    note, file = str(document.metadata.get("decoding", "")), file_of(document)
     sure = document.metadata.get("ocr_confidence")
-    if document.id == path and (missing := document.metadata.get("partial")):
+    if document.id == file and (missing := document.metadata.get("partial")):
         note = f"read only in part: {missing}"
     elif "ocr" in document.metadata and isinstance(sure, float) and sure < _DOUBTFUL:
         note = f"read from pictures by OCR, at a confidence of {sure:.0%}"
     elif not note.endswith((_GUESSED, _REPLACED)):  # a table may have a column of that name
         return None
-    row = document.id.removeprefix(path)
-    return Decoded(source=document.source.removesuffix(row), note=note)
+    return Decoded(source=document.source.removesuffix(document.id.removeprefix(file)), note=note)
 
 
 def clean(text: str) -> str:

@@ -14,7 +14,7 @@ from ragstone.acquire.readers import left_out, suffix_of
 from ragstone.acquire.readers.decode import MEGABYTE
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
-from ragstone.acquire.sources.documents import documents_of
+from ragstone.acquire.sources.documents import documents_of, placed
 from ragstone.acquire.sources.stamps import IsStored, fingerprint, never_stored, stamp_of_entry
 from ragstone.core.access import groups_in
 from ragstone.core.errors import RagstoneError, SourceError
@@ -123,7 +123,10 @@ class _Reading:
         try:
             for one in documents_of(file, self.parser):
                 complete = complete and not isinstance(one, Skipped)
-                yield _described(one, entry, column, is_whole=one.id == address) if isinstance(one, Document) else one
+                if isinstance(one, Document):
+                    whole = one.id == address
+                    one = placed(_described(one, entry, column, is_whole=whole), address, entry.name or address)
+                yield one
         except SourceError as error:
             complete = False
             yield Skipped(source=address, reason=str(error))

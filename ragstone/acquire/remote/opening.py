@@ -38,8 +38,17 @@ def on_disk(source: str) -> str:
 
 
 def connection_of(source: str, settings: AcquireSettings) -> ConnectionSettings:
-    """Return the connection of this name, or one with this address and no other settings."""
-    return settings.connections.get(source) or ConnectionSettings(address=source)
+    """Return the connection with this name or address, or one with this address and no other settings.
+
+    Raises:
+        UsageError: several connections have this address.
+    """
+    if named := settings.connections.get(source):
+        return named
+    having = {name: one for name, one in settings.connections.items() if one.address == source}
+    if len(having) > 1:
+        raise UsageError(f"several connections have the address {source}; name one of them: {', '.join(having)}")
+    return next(iter(having.values()), ConnectionSettings(address=source))
 
 
 def open_source(source: str, settings: AcquireSettings, folder: Path) -> Source:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, cast
 
 from ragstone.acquire.readers.fields import Json
@@ -89,7 +90,18 @@ class SqlSource:
             raise SourceError(f"the URL of the database of {self.address} is malformed") from error
         except ImportError as error:
             raise MissingExtra(error.name or "the driver of the database", extra="") from error
+        if self._engine.dialect.name == "sqlite":
+            self._refuse_missing_file()
         return self._engine
+
+    def _refuse_missing_file(self) -> None:
+        """Refuse an SQLite file that does not exist: connecting would create an empty one."""
+        name = self._engine.url.database or ""
+        if name and name != ":memory:" and not name.startswith("file:") and not Path(name).is_file():
+            raise SourceError(
+                f"there is no SQLite file '{name}' for {self.address}; correct the path in the URL:"
+                " sqlite:/// and a path relative to this folder, or sqlite://// and an absolute one"
+            )
 
     def _read_only(self, connection: Any) -> Any:
         """Return the connection such that it streams rows and, where that can be said, changes nothing."""

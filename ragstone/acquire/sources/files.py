@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
 
@@ -10,11 +10,11 @@ from ragstone.acquire.metadata.groups import NOTHING_GIVEN, Given
 from ragstone.acquire.readers import left_out, suffix_of
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
-from ragstone.acquire.sources.documents import documents_of
+from ragstone.acquire.sources.documents import documents_of, placed
 from ragstone.acquire.sources.stamps import IsStored, fingerprint, never_stored, stamp_of_file
 from ragstone.acquire.sources.walk import files_under, printable
 from ragstone.core.errors import SourceError
-from ragstone.core.records import Acquired, Finished, Skipped, Unchanged
+from ragstone.core.records import Acquired, Document, Finished, Skipped, Unchanged
 from ragstone.core.threads import check
 from ragstone.settings import AcquireSettings
 
@@ -67,7 +67,8 @@ def read(
     """
     entries = _entries(source)
     named = not Path(source).is_dir()
-    return _read(entries, settings, base.resolve(), NOTHING_GIVEN, named=named, is_stored=is_stored, stop=stop)
+    roots = () if named else (Path(source).resolve(),)
+    return _read(entries, settings, base.resolve(), roots, NOTHING_GIVEN, named=named, is_stored=is_stored, stop=stop)
 
 
 def read_files(
@@ -75,16 +76,17 @@ def read_files(
     settings: AcquireSettings,
     *,
     base: Path,
+    roots: Sequence[Path] = (),
     given: Given = NOTHING_GIVEN,
     is_stored: IsStored = never_stored,
     stop: Event | None = None,
 ) -> Iterator[Acquired]:
-    """Return the documents of files, as `read` does for a folder that holds them.
+    """Return the documents of files, as `read` does for the folder of ``roots`` that holds them.
 
     ``given`` is what is known from outside of who may read them.
     """
     entries = map(_absolute, files)
-    return _read(entries, settings, base.resolve(), given, named=False, is_stored=is_stored, stop=stop)
+    return _read(entries, settings, base.resolve(), roots, given, named=False, is_stored=is_stored, stop=stop)
 
 
 def _entries(source: str) -> list[Path | Skipped]:
@@ -112,6 +114,7 @@ def _read(
     entries: Iterable[Path | Skipped],
     settings: AcquireSettings,
     base: Path,
+    roots: Sequence[Path],
     given: Given,
     *,
     named: bool,
@@ -134,6 +137,8 @@ def _read(
                 settings=settings,
                 given=given,
             )
+            root = next((one for one in roots if entry.is_relative_to(one)), entry.parent)
+            place = printable(entry.relative_to(root).as_posix())
             stamp = stamp_of_file(entry, settings_hash)
             if stamp and is_stored(file.source, stamp):
                 yield Unchanged(source=file.source)
@@ -142,7 +147,7 @@ def _read(
             try:
                 for one in documents_of(file, parser):
                     complete = complete and not isinstance(one, Skipped)
-                    yield one
+                    yield placed(one, file.name, place) if isinstance(one, Document) else one
             except SourceError as error:
                 if named:
                     raise

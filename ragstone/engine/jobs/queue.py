@@ -48,7 +48,7 @@ def longest(lease: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The input of a job: files, with the groups that may read them at most and those of their writer, or sources."""
+    """The input of a job: files, their folders, the groups that may read them and those of their writer, or sources."""
 
     files: tuple[str, ...] = ()
     groups: tuple[str, ...] | None = None

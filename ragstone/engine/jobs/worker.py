@@ -182,7 +182,7 @@ async def do_job(kb: KnowledgeBase, job: Job, documents: list[str], is_ours: Cal
 
     share, files = Share(is_ours=is_ours), [kb.folder / Path(file) for file in job.work.files]
     if job.kind == "add":
-        return await kb.documents.add_files(files, note, share=share)
+        return await kb.documents.add_files(files, note, roots=[*map(Path, job.work.sources)], share=share)
     if job.kind == "upload":
         own = job.work
         return await kb.documents.add_uploads(files, note, groups=own.groups, writer=own.writer, share=share)

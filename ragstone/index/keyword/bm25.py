@@ -23,6 +23,7 @@ from ragstone.core.filters import Filter
 from ragstone.core.protocols import Analyzer, Detector
 from ragstone.core.records import Chunk, Matches
 from ragstone.index.keyword.analyze import PAIR, START, fold
+from ragstone.index.keyword.balancing import balance, document
 from ragstone.index.keyword.scoring import bm25, idf
 from ragstone.index.keyword.segment_files import (
     chunks_held,
@@ -34,7 +35,7 @@ from ragstone.index.keyword.segment_files import (
     writing,
 )
 from ragstone.index.keyword.statistics import Statistics
-from ragstone.index.keyword.term_query import BLOCK, any_of, best_first, filtered, hits, searched
+from ragstone.index.keyword.term_query import any_of, best_first, filtered, hits, searched
 from ragstone.index.keyword.terms import count_word, known_words, language_of, most_scored, weights
 from ragstone.index.keyword.wordbook import Gathering, Wordbook, clear
 from ragstone.storage.disk import clear_away, make_folder
@@ -50,10 +51,7 @@ QUICK = 200_000
 FEW = 1000
 """The most chunks with a word to read in order to see which of them are allowed."""
 WORN = 0.1
-"""The share of removed chunks at which all chunks are written again, so that the space and time they take is bounded.
-Also tantivy's mean length is that of all chunks in its segments."""
-DRIFTED = 0.01
-"""How far tantivy's mean length may be from the chunks' own. One percent changes a score by less than one."""
+"""The share of removed chunks at which all are written again, so that the space and time they take is bounded."""
 MOST_WEIGHTS = 50_000
 """Words whose weights are kept for the next questions, about 5 MB."""
 MOST_TERMS = 1024
@@ -288,8 +286,8 @@ class TermIndex:
                 self._index, since = self._made(), Stamp()
             removed = self._catalog.removed_since(since.generation) if since.generation else []
             self._write(self._index, now, Stamp() if self._is_worn(len(removed)) else since, removed)
-            if since.generation and self._has_drifted():
-                self._write(self._index, now, Stamp(), [])
+            if since.generation and self._balance(self._index):
+                self._balance(self._index)  # the first may have set off a merge
 
     def _write(self, index: tantivy.Index, now: Stamp, since: Stamp, removed: Sequence[int]) -> None:
         """Write what was added and removed since a commit; everything, in one step, since the stamp before all."""
@@ -308,10 +306,7 @@ class TermIndex:
                 language = language_of(chunk, self._detect)
                 languages.add(language)
                 gathering.take(chunk.headed, language)
-                terms = " ".join(analysed := self._analyzer(chunk.headed, language))
-                writer.add_document(
-                    tantivy.Document(row=row, block=row // BLOCK, length=len(analysed), terms=terms, language=language)
-                )
+                writer.add_document(document(row, self._analyzer(chunk.headed, language), language))
             writer.commit()
             index.reload()
             book = gathering.written(self._folder, now.generation)
@@ -328,15 +323,15 @@ class TermIndex:
         counted = self._looked().statistics
         return counted is not None and counted.removed + more > WORN * (counted.chunks + counted.removed)
 
-    def _has_drifted(self) -> bool:
-        """Return whether tantivy scores by another mean length than that of the chunks."""
+    def _balance(self, index: tantivy.Index) -> bool:
+        """Make tantivy's mean length that of the chunks, and return whether it was not."""
         counted = self._looked().statistics
-        if counted is None:
+        if counted is None or not counted.chunks:
             return False
         with self._sound():
-            rows = hits(counted.searcher, tantivy.Query.all_query(), 1)[0].tolist()
-            terms = [term for chunk in self._catalog.chunks(rows).values() for term in self.analysed(chunk)]
-            return bool(terms) and abs(counted.engine_length(terms[0]) / counted.mean_length() - 1) > DRIFTED
+            row = int(hits(counted.searcher, tantivy.Query.all_query(), 1)[0][0])
+            chunk = self._catalog.chunks([row])[row]
+            return balance(index, counted, row, self.analysed(chunk), language_of(chunk, self._detect))
 
     def _opened(self) -> tantivy.Index | None:
         """Return the index in the folder; None if there is none, or it is damaged or of another format."""

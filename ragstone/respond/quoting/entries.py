@@ -46,7 +46,7 @@ def entry_of(question: str, hits: Sequence[Hit]) -> Likely | None:
     rest = [word for word in facts.words(question.replace(name, " ")) if not word.stop]
     for place, hit in enumerate(hits):
         chunk = hit.chunk
-        above = facts.words(f"{chunk.context} {chunk.title} {re.sub(r'[_/.]', ' ', chunk.document_id)}")
+        above = facts.words(f"{chunk.context} {chunk.title} {re.sub(r'[_/.]', ' ', chunk.path)}")
         for span in _entries(chunk.text, name):
             said = facts.Vocabulary([*facts.words(span.of(chunk.text)), *above])
             if all(map(said.forms, rest)):

@@ -21,8 +21,7 @@ def is_data(chunk: Chunk) -> bool:
 
 def names_data(question: str, chunk: Chunk) -> bool:
     """Return whether a question asks about a data file: it names the file or its kind, or writes a name as it does."""
-    path = PurePosixPath(str(chunk.metadata.get("path", chunk.document_id)))
     said = set(_WORD.findall(question.lower()))
-    if said & {str(chunk.metadata.get("kind")), *_WORD.findall(path.stem.lower())}:
+    if said & {str(chunk.metadata.get("kind")), *_WORD.findall(PurePosixPath(chunk.path).stem.lower())}:
         return True
     return any(one in chunk.text for one in _IDENTIFIER.findall(question))

@@ -71,7 +71,7 @@ class Passage:
     def __init__(self, chunk: Chunk) -> None:
         facts = {**chunk.metadata, **chunk.facts}
         self._described = [str(value) for key, value in facts.items() if key not in _HIDDEN]
-        self._address = re.sub(r"[_/]", " ", f"{chunk.url} {chunk.document_id}")
+        self._address = re.sub(r"[_/]", " ", f"{chunk.url} {chunk.path}")
         self.chunk = chunk
         self.text = "\n".join([chunk.text, chunk.context, chunk.title, *self._described])
 

@@ -111,8 +111,8 @@ class _Known:
     def __init__(self, asked: Asked, chunk: Chunk, table: Table) -> None:
         self.asked, self.table = asked, table
         # The title of a row is its label.
-        title = table.file or f"{chunk.title} {chunk.document_id}"
-        self.around = asked.found_in(named_in(table.file or f"{table.caption} {title} {chunk.context}"))
+        title = chunk.path if table.file else f"{chunk.title} {chunk.path}"
+        self.around = asked.found_in(named_in(title if table.file else f"{table.caption} {title} {chunk.context}"))
         self.subject = asked.found_in(named_in(title))
         headings = [named_in(" ".join(path)) for path in table.columns]
         self.columns = [asked.found_in(one) for one in headings]

@@ -161,7 +161,7 @@ def compose(
     rules = [one for rule in (*prompt.rules, style) if (one := _put(rule, known))]
     system = "\n".join([_put(prompt.role, known), "Rules:", *(f"- {rule}" for rule in rules)])
     examples = [message for example in prompt.examples for message in _example(prompt, example, known)]
-    question = _question(prompt, blocks, evidence.asked or evidence.question, mark, evidence.rewritten)
+    question = _question(prompt, blocks, evidence.asked or evidence.as_typed, mark, evidence.rewritten)
     messages = (
         Message(role="system", content=system, mark=mark),
         *examples,

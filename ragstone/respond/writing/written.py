@@ -1,9 +1,9 @@
 """Answers written by a language model from the evidence and checked against the documents.
 
 The model reads the passages and says whether they answer; no estimate speaks for it before it has read, and nothing
-that it writes is replaced. Every sentence is compared with the evidence: the passage that the model names is cited if it
-says the sentence, another one if only that does, and a sentence that the evidence contradicts is marked. If the model
-fails, the documents are quoted, and the first line says so.
+that it writes is replaced. Every sentence is compared with the evidence: the passage that the model names is cited if
+it says the sentence, another one if only that does, and a sentence that the evidence contradicts is marked. If the
+model fails, the documents are quoted, and the first line says so.
 """
 
 from __future__ import annotations
@@ -116,12 +116,17 @@ class WritingAnswerer:
             hits: the passages that the model read, in the order of their numbers.
             reply: of the model.
         """
-        marks = Marks([name_of(hit.chunk) for hit in hits])
+        marks, streamed = Marks([name_of(hit.chunk) for hit in hits]), ""
         transcript, answer, first = Transcript(self._sentences, marks), WrittenAnswer(self._prompt), FirstLine()
         drops = self._settings.unsupported == "drop"
         prover = Prover(question, hits, self._checker, request, strict=drops)
         async for piece in reply:
             end = isinstance(piece, Reply)
+            streamed += "" if isinstance(piece, Reply) else piece
+            if isinstance(piece, Reply) and piece.text.strip() != streamed.strip():  # thinking without its first tag
+                async for part in self.written(question, request, hits, _whole(piece)):
+                    yield part
+                return
             text = transcript.add(first.end() if isinstance(piece, Reply) else first.add(piece))
             text += transcript.end() if end else ""
             if text and not drops:
@@ -310,6 +315,12 @@ class WrittenAnswer:
     def _citation(self, quote: Quote) -> Citation:
         new = cite(len(self.citations) + 1, quote.hit, quote.span)
         return self.citations.setdefault((new.document_id, new.start, new.end), new)
+
+
+async def _whole(reply: Reply) -> AsyncGenerator[Piece]:
+    """Yield a reply in one piece."""
+    yield reply.text
+    yield reply
 
 
 def _counted(count: int, noun: str) -> str:

@@ -145,8 +145,9 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Remove documents: all of them, or none if one does not exist."""
+    from ragstone.core.printable import one_line
     from ragstone.serve.cli import screen
-    from ragstone.serve.views.blocks import line, one_line
+    from ragstone.serve.views.blocks import line
 
     with opened(kb, wait=wait) as opened_kb:
         removed = opened_kb.documents.remove([typed.text(id) for id in document_ids], reader=OWNER)
@@ -194,9 +195,9 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Print a document, or the part that an answer cites."""
+    from ragstone.core.printable import printable
     from ragstone.serve import as_json as json
     from ragstone.serve.cli import screen
-    from ragstone.serve.views.blocks import printable
 
     with opened(kb) as opened_kb:
         document = opened_kb.documents.get(typed.text(document_id), reader=Reader.of(groups))

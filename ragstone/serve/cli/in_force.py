@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from ragstone.catalog.location import engines_in_use
 from ragstone.core.errors import NotFound, SettingsError
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.leaving import Destination, destinations
 from ragstone.respond import choose
 from ragstone.settings import Settings
 from ragstone.settings.load import Tree, leaves, load, merge, parse_overrides, profile_of, read_preset
@@ -31,10 +32,11 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InForce:
-    """All settings, and the writer of the answers, in words."""
+    """All settings, the writer of the answers, in words, and what would leave this machine."""
 
     settings: tuple[Setting, ...]
     writer: str
+    leaves: tuple[Destination, ...]
 
 
 def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> InForce:
@@ -77,7 +79,7 @@ def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> InForce:
         )
         for path, info, value in leaves(loaded.settings)
     ]
-    return InForce(settings=tuple(rows), writer=_writer(loaded.settings))
+    return InForce(settings=tuple(rows), writer=_writer(loaded.settings), leaves=destinations(loaded.settings))
 
 
 def _writer(settings: Settings) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragstone.serve.cli.options import DEFAULT_KB, Json, Kb, Rights, opened, with_rights
+from ragstone.serve.cli.options import DEFAULT_KB, Create, Json, Kb, Rights, opened, with_rights
 
 if TYPE_CHECKING:
     from ragstone.history.audit import Audit
@@ -36,6 +36,7 @@ def make(
         typer.Option(metavar="MONEY", min=0, help="Cost of models per day. 0 sets no limit.", show_default=False),
     ] = None,
     kb: Kb = DEFAULT_KB,
+    create: Create = False,
     as_json: Json = False,
 ) -> None:
     """Create a key and print it; you cannot see it again.
@@ -48,7 +49,7 @@ def make(
     from ragstone.serve.views.blocks import line
 
     limits = KeyLimits(rate_per_minute=rate, concurrent=concurrent, cost_per_day=cost_per_day)
-    with _keys(kb, create=True) as (keys, audit):
+    with _keys(kb, create=create) as (keys, audit):
         key, text = keys.make(name, rights.scopes, rights.groups, limits)
         audit.note("", "key.make", told_rights(key))
     screen.show({"key": text, **asdict(key)}, [line(text)], as_json=as_json)
@@ -72,8 +73,9 @@ def revoke(
     as_json: Json = False,
 ) -> None:
     """Revoke a key; running servers refuse it at once."""
+    from ragstone.core.printable import one_line
     from ragstone.serve.cli import screen
-    from ragstone.serve.views.blocks import line, one_line
+    from ragstone.serve.views.blocks import line
 
     with _keys(kb) as (keys, audit):
         revoked = keys.revoke(which)

@@ -28,13 +28,22 @@ def status(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
 
 
 @with_settings
-def settings(asked: Asked, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
+def settings(
+    asked: Asked,
+    kb: Kb = DEFAULT_KB,
+    leaves: Annotated[bool, typer.Option("--leaves", help="List what would be sent to which services.")] = False,
+    as_json: Json = False,
+) -> None:
     """List every setting with its value and origin."""
     from ragstone.serve.cli import screen
     from ragstone.serve.cli.in_force import in_force
     from ragstone.serve.views import state
 
     found = in_force(kb, asked.overrides, asked.preset)
+    if leaves:
+        told = {"leaves": [asdict(one) for one in found.leaves]}
+        screen.show(told, state.leaves(found.leaves), as_json=as_json)
+        return
     screen.show(asdict(found), state.settings(found), as_json=as_json)
 
 

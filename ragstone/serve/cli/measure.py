@@ -86,10 +86,11 @@ def evaluate(
     A CSV has questions about an existing knowledge base, in the columns question and source, and optionally
     answerable, lang and kind; a source is a document id or the end of one. A data set has its own documents.
     """
+    from ragstone.core.printable import one_line
     from ragstone.serve.cli import screen
     from ragstone.serve.report import evaluation_page
     from ragstone.serve.views import measured
-    from ragstone.serve.views.blocks import line, one_line
+    from ragstone.serve.views.blocks import line
 
     report = _measure(dataset, asked.plus(_mlflow(mlflow)), kb, limit, Reader.of(groups), answers=not search_only)
     _write(save, report.to_json)
@@ -129,12 +130,13 @@ def sweep(
     Half of the questions choose the winner; the other half, held out, measures it. Variants share work: trying fusion
     weights embeds nothing again.
     """
+    from ragstone.core.printable import one_line
     from ragstone.engine.experiments.sweep import sweep
     from ragstone.engine.experiments.variants import parse_dimension
     from ragstone.serve.cli import screen
     from ragstone.serve.report import sweep_page
     from ragstone.serve.views import measured
-    from ragstone.serve.views.blocks import line, one_line
+    from ragstone.serve.views.blocks import line
 
     dimensions = [parse_dimension(one) for one in grid or []]
     with screen.spinner("reading the data set") as update:
@@ -183,11 +185,12 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare two presets, or two saved reports, question by question."""
+    from ragstone.core.printable import one_line
     from ragstone.engine.experiments.contest import compare_two
     from ragstone.serve.cli import screen
     from ragstone.serve.report import comparison_page
     from ragstone.serve.views import measured
-    from ragstone.serve.views.blocks import line, one_line
+    from ragstone.serve.views.blocks import line
 
     with screen.spinner("reading the data set") as update:
         run = compare_two(
@@ -277,8 +280,9 @@ def _measure(
 
 def _comment(report: SweepReport) -> str:
     """Return the comment above a preset that a sweep chose."""
+    from ragstone.core.printable import one_line
     from ragstone.serve.views import measured
-    from ragstone.serve.views.blocks import count, one_line
+    from ragstone.serve.views.blocks import count
 
     among = f"{count(len(report.tried), 'variant')} on {one_line(report.dataset)}"
     return (

@@ -48,6 +48,7 @@ As = Annotated[
     str | None,
     typer.Option("--as", metavar="GROUP[,GROUP]", help="Read only what members of these groups may read."),
 ]
+Create = Annotated[bool, typer.Option("--create", help="Create an empty knowledge base if there is none.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show the history of each score.")]
 
 

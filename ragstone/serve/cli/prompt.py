@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from ragstone.core.access import Reader
 from ragstone.core.answers import Answer, Turn
 from ragstone.core.errors import RagstoneError, UsageError
+from ragstone.core.printable import one_line, printable
 from ragstone.serve.cli.screen import watch, write, write_error
 from ragstone.serve.views import answers
-from ragstone.serve.views.blocks import line, one_line, printable
+from ragstone.serve.views.blocks import line
 
 if TYPE_CHECKING:
     from ragstone.engine.knowledge_base import KnowledgeBase

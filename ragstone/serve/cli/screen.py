@@ -16,19 +16,9 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeGuard
 
 from ragstone.core.answers import Answer, Answered, Event, TextWritten
 from ragstone.core.errors import RagstoneError, ResponseError, UsageError
+from ragstone.core.printable import escaped, one_line, printable
 from ragstone.core.reports import Progress
-from ragstone.serve.views.blocks import (
-    Block,
-    Line,
-    Section,
-    Table,
-    View,
-    escaped,
-    line,
-    one_line,
-    parts_of,
-    printable,
-)
+from ragstone.serve.views.blocks import Block, Line, Section, Table, View, line, parts_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

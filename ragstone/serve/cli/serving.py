@@ -11,13 +11,14 @@ import typer
 
 from ragstone.core.access import Reader
 from ragstone.serve.cli import typed
-from ragstone.serve.cli.options import DEFAULT_KB, As, Asked, Kb, opened, with_question_settings
+from ragstone.serve.cli.options import DEFAULT_KB, As, Asked, Create, Kb, opened, with_question_settings
 
 
 @with_question_settings
 def serve(
     asked: Asked,
     kb: Kb = DEFAULT_KB,
+    create: Create = False,
     host: Annotated[
         str | None, typer.Option("--host", metavar="ADDRESS", help="Set serve.host.", show_default=False)
     ] = None,
@@ -49,7 +50,7 @@ def serve(
     def tell(text: str) -> None:
         screen.write([line(text)], sys.stderr)
 
-    with opened(kb, asked, create=True) as opened_kb:
+    with opened(kb, asked, create=create) as opened_kb:
         if opened_kb.settings.serve.workers == 1:
             serve(opened_kb, opened_kb.settings.serve, tls=tls, tell=tell)
             return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragstone.serve.cli.options import DEFAULT_KB, Json, Kb, Rights, opened, with_rights
+from ragstone.serve.cli.options import DEFAULT_KB, Create, Json, Kb, Rights, opened, with_rights
 
 if TYPE_CHECKING:
     from ragstone.history.audit import Audit
@@ -24,14 +24,14 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Sign-in name of the p
 
 @app.command()
 @with_rights
-def add(name: Name, *, rights: Rights, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
+def add(name: Name, *, rights: Rights, kb: Kb = DEFAULT_KB, create: Create = False, as_json: Json = False) -> None:
     """Add a person, who signs in on the page with this name and a password.
 
     The command asks for the password. Without a terminal, it reads the first line of standard input.
     """
     from ragstone.history.audit import told_rights
 
-    with _people(kb, create=True) as (users, audit):
+    with _people(kb, create=create) as (users, audit):
         made = users.add(name, _password(), rights.scopes, rights.groups)
         audit.note("", "user.add", told_rights(made))
     _show(made, "added", as_json=as_json)

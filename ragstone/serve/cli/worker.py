@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragstone.serve.cli import typed
-from ragstone.serve.cli.options import DEFAULT_KB, Asked, Kb, opened, with_chunk_settings
+from ragstone.serve.cli.options import DEFAULT_KB, Asked, Create, Kb, opened, with_chunk_settings
 
 if TYPE_CHECKING:
     from ragstone.core.reports import AddReport
@@ -37,6 +37,7 @@ def worker(
     *,
     asked: Asked,
     kb: Kb = DEFAULT_KB,
+    create: Create = False,
     every: Annotated[
         str, typer.Option(metavar="TIME", help="Pause between two rounds over the sources: 30s, 15m, 1h, 2d.")
     ] = "1h",
@@ -72,7 +73,7 @@ def worker(
             rounds = _Rounds(asked=asked, kb=kb, sources=tuple(sources), log=log, rebuild=rebuild)
             asyncio.run(_until_terminated(rounds.run(pause)))
         else:
-            asyncio.run(_until_terminated(_jobs(asked, kb, log, until_empty=until_empty)))
+            asyncio.run(_until_terminated(_jobs(asked, kb, log, until_empty=until_empty, create=create)))
     except asyncio.CancelledError:
         screen.write_error("stopped; stored documents are kept")
 
@@ -85,12 +86,12 @@ async def _until_terminated(work: Coroutine[None, None, None]) -> None:
     await work
 
 
-async def _jobs(asked: Asked, kb: Path, log: _Log, *, until_empty: bool) -> None:
+async def _jobs(asked: Asked, kb: Path, log: _Log, *, until_empty: bool, create: bool) -> None:
     """Run jobs. The knowledge base and its embedder stay open between them."""
     from ragstone.engine.jobs.worker import Worker
     from ragstone.serve.cli.screen import write_error
 
-    with opened(kb, asked, create=True, wait=FOREVER) as opened_kb:
+    with opened(kb, asked, create=create, wait=FOREVER) as opened_kb:
         await Worker(opened_kb, log.job, write_error).run(until_empty=until_empty)
 
 
@@ -102,9 +103,10 @@ class _Log:
     as_json: bool
 
     def report(self, what: str, report: AddReport) -> None:
+        from ragstone.core.printable import one_line
         from ragstone.serve.cli import screen
         from ragstone.serve.views import state
-        from ragstone.serve.views.blocks import line, one_line
+        from ragstone.serve.views.blocks import line
 
         now = datetime.now(UTC).isoformat(timespec="seconds")
         if self.as_json:

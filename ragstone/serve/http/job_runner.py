@@ -76,7 +76,7 @@ class JobRunner:
 
     @property
     def server(self) -> str:
-        """The id of this server; empty before it starts."""
+        """The id of this server; empty before it starts, and if it runs no jobs."""
         return self._instance.id if self._instance else ""
 
     def servers(self) -> set[str]:
@@ -84,7 +84,9 @@ class JobRunner:
         return self._instance.running() if self._instance else set()
 
     async def start(self) -> None:
-        """Clean up after killed servers, take over their jobs, and begin."""
+        """Clean up after killed servers, take over their jobs, and begin; in a read-only folder there are no jobs."""
+        if self._engine.is_read_only:
+            return
         instance = self._instance = InstanceLock(self._engine.folder)
         await asyncio.to_thread(clear_leftovers, self._upload_root, instance.running)
         await self._adopt()

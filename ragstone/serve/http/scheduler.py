@@ -44,7 +44,7 @@ class Scheduler:
         Raises:
             RagstoneError: the journal cannot be read or written, or a job cannot be submitted.
         """
-        if not self.sources:
+        if not self.sources or not self._jobs.server:
             return []
         due = await asyncio.to_thread(self.schedules.take, self.sources)
         left = {one.source: one for one in due}

@@ -14,8 +14,8 @@ from fastapi import Depends, Request
 from ragstone.core.answers import Answer, Answered, Event, Outcome, Turn
 from ragstone.core.errors import KnowledgeBaseError, ResponseError, SettingsError
 from ragstone.core.filters import Filter
+from ragstone.core.hits import Hits
 from ragstone.core.protocols import Role
-from ragstone.core.records import Hit
 from ragstone.core.request import BILLION, Payer
 from ragstone.engine.knowledge_base import Change, Embedded, KnowledgeBase
 from ragstone.engine.model_check import ModelCheck, check_models
@@ -143,7 +143,7 @@ class Service:
         where: Filter | str | None,
         *,
         change: Change | None = None,
-    ) -> tuple[Hit, ...]:
+    ) -> Hits:
         """Return the best hits, best first; see `ask`.
 
         Raises:
@@ -152,7 +152,7 @@ class Service:
         async with asyncio.timeout(self.settings.question_seconds), self._slot(caller) as payer:
             kb = await self.live.under(change)
             hits = await kb.search(query, k, caller.view.where(where), reader=caller.reader, payer=payer)
-            return caller.view.hits(hits)
+            return caller.view.found(hits)
 
     async def embed(self, caller: Caller, texts: Sequence[str], role: Role) -> Embedded:
         """Return the vectors of texts.

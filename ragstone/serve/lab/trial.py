@@ -16,7 +16,7 @@ import numpy as np
 from ragstone import query
 from ragstone.core.answers import Answer
 from ragstone.core.errors import SourceError
-from ragstone.core.records import Hit
+from ragstone.core.hits import Hits
 from ragstone.engine.experiments.measure import stamped
 from ragstone.review.compare import Comparison, compare
 from ragstone.review.dataset import Dataset
@@ -160,7 +160,7 @@ class Trial:
             answers[question] = await kb.ask(question, reader=self._desk.reader)
             return answers[question]
 
-        async def search(question: str, k: int) -> list[Hit]:
+        async def search(question: str, k: int) -> Hits:
             await asyncio.sleep(0)
             return await kb.search(question, k, reader=self._desk.reader)
 

@@ -12,9 +12,9 @@ from typing import Any
 from ragstone.core import catalog as stored
 from ragstone.core.answers import Answer, Citation, Outcome, Source
 from ragstone.core.errors import UsageError
+from ragstone.core.printable import one_line, printable
 from ragstone.core.records import Document, Hit, Span
 from ragstone.serve import as_json
-from ragstone.serve.views.blocks import one_line, printable
 
 MAX_CHARACTERS = 20_000
 """Characters of a document that one call reads."""

@@ -6,7 +6,7 @@ The tools only read, and only what their reader may see.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,8 @@ from ragstone.core.access import Reader
 from ragstone.core.answers import Answered, Event, EvidenceFound
 from ragstone.core.catalog import Listing as ListingRecord
 from ragstone.core.errors import ResponseError
-from ragstone.core.records import Document, Hit
+from ragstone.core.hits import Hits
+from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.serve.as_json import search_note
 from ragstone.serve.mcp.results import MAX_CHARACTERS, Found, FoundHit, Listing, ReadText, Replied
@@ -32,7 +33,7 @@ class Backend(Protocol):
     """A knowledge base as one reader may use it."""
 
     def ask(self, question: str, where: str | None) -> AsyncGenerator[Event]: ...
-    async def search(self, query: str, k: int | None, where: str | None) -> Sequence[Hit]: ...
+    async def search(self, query: str, k: int | None, where: str | None) -> Hits: ...
     async def document(self, id: str) -> Document: ...
     async def listing(self, q: str = "", after: str = "", limit: int = 100) -> ListingRecord: ...
 
@@ -53,8 +54,8 @@ class LocalBackend:
             async for event in events:
                 yield self._view.event(event)
 
-    async def search(self, query: str, k: int | None, where: str | None) -> Sequence[Hit]:
-        return self._view.hits(await self.engine.search(query, k, self._view.where(where), reader=self.reader))
+    async def search(self, query: str, k: int | None, where: str | None) -> Hits:
+        return self._view.found(await self.engine.search(query, k, self._view.where(where), reader=self.reader))
 
     async def document(self, id: str) -> Document:
         read = partial(self.engine.documents.get, id, reader=self.reader)

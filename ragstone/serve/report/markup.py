@@ -8,7 +8,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import TypeAlias
 
-from ragstone.serve.views.blocks import printable
+from ragstone.core.printable import printable
 
 
 class Markup(str):

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ragstone.core.answers import Answer, Citation
+from ragstone.core.hits import Hits
+from ragstone.core.printable import one_line, printable
 from ragstone.core.records import BOOKKEEPING, Hit, Metadata, beside
 from ragstone.serve.as_json import search_note
-from ragstone.serve.views.blocks import Block, Line, Part, Style, cut, line, one_line, printable, table
+from ragstone.serve.views.blocks import Block, Line, Part, Style, cut, line, table
 
 EXCERPT = 280
 """Characters of a chunk that a search shows."""
@@ -79,8 +81,8 @@ def explanation(answer: Answer) -> Iterator[Block]:
     yield line((f"time: {spent}", "dim"))
 
 
-def found(passages: Sequence[Hit], *, explain: bool = False) -> Iterator[Block]:
-    """Show the hits of a search, with a note if nothing matches well."""
+def found(passages: Hits, *, explain: bool = False) -> Iterator[Block]:
+    """Show the hits of a search, with a note if a part of the search was missing or nothing matches well."""
     if note := search_note(passages):
         yield line(("note: ", "yellow"), note)
     yield from hits(passages, explain=explain)

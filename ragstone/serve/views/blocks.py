@@ -6,11 +6,12 @@ The other modules of this package make them from records of the engine. The term
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
+
+from ragstone.core.printable import one_line
 
 Style = Literal[
     "", "bold", "dim", "italic dim", "bold cyan", "bold green", "bold yellow", "bold red", "green", "yellow", "red",
@@ -21,9 +22,6 @@ Part: TypeAlias = tuple[str, Style]
 Cell: TypeAlias = str | Part | tuple[Part, ...]
 """A table cell: a text, a styled text, or several of them."""
 Row: TypeAlias = Sequence[Cell]
-
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters except tab and line feed, marks that reorder text, and lone surrogates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,21 +143,6 @@ def parts_of(cell: Cell) -> tuple[Part, ...]:
     if isinstance(cell[0], str):
         return ((cell[0], cell[1]),)  # pyright: ignore[reportReturnType] - one styled text, narrowed by its first item
     return cell  # pyright: ignore[reportReturnType]
-
-
-def printable(text: str) -> str:
-    """Return a text without control characters of a terminal."""
-    return _UNSAFE.sub("", text)
-
-
-def escaped(text: str) -> str:
-    """Return JSON text with those characters as escapes."""
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def one_line(text: str) -> str:
-    """Return a text on one line, so that no part of it can look like a separate line."""
-    return " ".join(printable(text).split())
 
 
 def cut(text: str, length: int) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ragstone.core.printable import one_line
 from ragstone.engine.experiments.golden import Suggestion
 from ragstone.learning.learner import ReplayReport
 from ragstone.learning.log import SEED, Decision
 from ragstone.learning.policy import NAMES, ChoiceDifference, Policy
 from ragstone.learning.proposals import MIN_QUESTIONS
 from ragstone.learning.report import MIN_ARM_VOTES, ArmReport, DecisionReport, LearningReport, shown
-from ragstone.serve.views.blocks import Block, Line, Table, count, line, moment, one_line, table
+from ragstone.serve.views.blocks import Block, Line, Table, count, line, moment, table
 
 MAX_DECISIONS = 12
 """Decisions that explain shows."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from ragstone.core.printable import one_line
 from ragstone.review.compare import Change, Comparison, GateResult, SettingDifference
 from ragstone.review.report import EvalReport, QueryResult
 from ragstone.review.significance import Difference, Interval
@@ -23,7 +24,6 @@ from ragstone.serve.views.blocks import (
     count,
     cut,
     line,
-    one_line,
     section,
     table,
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ragstone.core.printable import one_line
 from ragstone.core.records import Decoded, Skipped
 from ragstone.core.reports import AddReport, Plan, Progress
 from ragstone.engine.jobs.queue import JobCounts
-from ragstone.serve.views.blocks import Block, Line, Row, count, line, moment, one_line, table
+from ragstone.serve.views.blocks import Block, Line, Row, count, line, moment, table
 from ragstone.settings.load import written
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ragstone.engine.backup import CopyReport
     from ragstone.engine.doctor import Health
     from ragstone.engine.erasure import Erasure
+    from ragstone.engine.leaving import Destination
     from ragstone.engine.status import Status
     from ragstone.history.conversations import Session
     from ragstone.history.keys import Key
@@ -207,6 +209,15 @@ def settings(found: InForce) -> Iterator[Block]:
     ]
     yield table(("setting", "value", "from", "what it is"), rows)
     yield line(("answers are written by ", "dim"), one_line(found.writer))
+
+
+def leaves(found: Sequence[Destination]) -> Iterator[Block]:
+    """Show what would leave this machine."""
+    if not found:
+        yield line("nothing leaves this machine under these settings")
+        return
+    rows: list[Row] = [(one.kind, one_line(one.address), one.sent, one_line(one.setting)) for one in found]
+    yield table(("service", "address", "is sent", "because of"), rows)
 
 
 # ---------------------------------------------------------------- indexes outside the knowledge base

@@ -185,6 +185,38 @@ def test_tls_makes_a_certificate_at_first_start(filled: Path) -> None:
         assert re.findall("[0-9A-F]{2}(?::[0-9A-F]{2}){31}", "".join(lines)) != prints[0]
 
 
+def test_serves_no_knowledge_base_that_is_not_there(filled: Path) -> None:
+    refused = subprocess.run(
+        [sys.executable, "-c", START, "serve", "--kb", "typo", "--port", "0"],
+        cwd=filled,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert refused.returncode == 1
+    assert "there is no knowledge base at typo" in refused.stderr
+    assert not (filled / "typo").exists()
+    with program(filled, "--kb", "empty", "--create") as (_, http, _):
+        assert http.get("/status").json()["documents"] == 0
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_serves_a_read_only_volume(filled: Path, processes: str) -> None:
+    volume = filled / "kb"
+    binding = [["mount", "--bind", volume, volume], ["mount", "-o", "remount,ro,bind", volume]]
+    try:
+        if any(subprocess.run(one, capture_output=True, check=False).returncode for one in binding):
+            pytest.skip("this account may not mount a file system")
+        with program(filled, "--workers", processes) as (_, http, lines):
+            assert "this account cannot write to kb" in lines[0]
+            assert "gate closes at nine" in http.post("/query", json={"question": "When does the gate close?"}).text
+            assert http.get("/ready").status_code == 200
+            assert http.post("/documents", files={"files": ("a.txt", b"text")}).status_code == 503
+    finally:
+        subprocess.run(["umount", "-l", volume], capture_output=True, check=False)
+
+
 def test_names_an_address_in_use(filled: Path, house: Live) -> None:
     port = house.url.rpartition(":")[2]
     words = ["serve", "--kb", "kb", "--port", port]

@@ -1390,6 +1390,11 @@ export interface components {
              */
             steps: components["schemas"]["SearchStep"][];
             /**
+             * Sent
+             * @description what left the machine, call by call; only for administrators
+             */
+            sent: components["schemas"]["Sent"][];
+            /**
              * Hits
              * @description the evidence, if requested
              */
@@ -3604,6 +3609,18 @@ export interface components {
              * @description whether a language model planned it
              */
             by_model: boolean;
+        };
+        /**
+         * Sent
+         * @description A call of a service outside the server.
+         */
+        Sent: {
+            /** Kind */
+            kind: string;
+            /** Address */
+            address: string;
+            /** What */
+            what: string;
         };
         /**
          * SentenceEvent

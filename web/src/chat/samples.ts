@@ -81,6 +81,7 @@ export const answered = (answer: string, more: Partial<Answer> = {}): Answer => 
   notices: [],
   policy: 0,
   steps: [],
+  sent: [],
   hits: null,
   ...more,
 });

@@ -179,6 +179,14 @@ class Usage(Response):
     cost: float | None = Field(description="in the currency of the price list; null if a price is unknown")
 
 
+class Sent(Response):
+    """A call of a service outside the server."""
+
+    kind: str
+    address: str
+    what: str
+
+
 class SearchStep(Response):
     """A search after the first one, because that left something of the question open."""
 
@@ -219,6 +227,7 @@ class Answer(Response):
     notices: list[str]
     policy: int = Field(description="version of the learned policy in effect; 0 means the settings alone")
     steps: list[SearchStep] = Field(description="searches after the first one")
+    sent: list[Sent] = Field(description="what left the machine, call by call; only for administrators")
     hits: list[Hit] | None = Field(description="the evidence, if requested")
 
     @classmethod

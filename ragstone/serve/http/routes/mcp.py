@@ -6,7 +6,7 @@ The protocol is imported and started with the first request, because its types t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +19,8 @@ from starlette.types import Receive, Scope, Send
 from ragstone.core.answers import Event
 from ragstone.core.catalog import Listing
 from ragstone.core.errors import RagstoneError
-from ragstone.core.records import Document, Hit
+from ragstone.core.hits import Hits
+from ragstone.core.records import Document
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import CALLER, Caller
 from ragstone.serve.http.errors import REQUEST_ID, Refused
@@ -40,7 +41,7 @@ class KeyBackend:
     def ask(self, question: str, where: str | None) -> AsyncGenerator[Event]:
         return self.service.ask(self.caller, question, where)
 
-    async def search(self, query: str, k: int | None, where: str | None) -> Sequence[Hit]:
+    async def search(self, query: str, k: int | None, where: str | None) -> Hits:
         return await self.service.search(self.caller, query, k, where)
 
     async def document(self, id: str) -> Document:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ragstone.core.answers import Answer, Answered, Citation, Event, SentenceClosed, Turn
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.naming import name_of
+from ragstone.core.printable import one_line
 from ragstone.query import task_of
 from ragstone.serve import addresses
 from ragstone.serve.http import errors
@@ -55,7 +56,6 @@ from ragstone.serve.http.streaming import (
     json_schema,
     while_connected,
 )
-from ragstone.serve.views.blocks import one_line
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 _STARTED = int(time.time())

@@ -115,7 +115,8 @@ async def stored_response(response_id: ResponseId, request: Request, service: He
     turns = await asyncio.to_thread(partial(history.turns, session, reader=caller.reader))
     ids = [one.response_id for one in turns]
     before = ids[ids.index(id) - 1] if id in ids[1:] else ""
-    answer = {"hits": None} | caller.view.stored(kept.answer)
+    nothing: dict[str, Any] = {"hits": None, "sent": []}
+    answer = nothing | caller.view.stored(kept.answer)
     made = _Making(
         answer_id=id,
         created=int(kept.at),
