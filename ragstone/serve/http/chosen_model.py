@@ -63,10 +63,22 @@ def writing(settings: Settings, model: str) -> Settings:
 
 
 def server_of(*, address: str, key: SecretStr) -> ServerSettings:
+    """Return a server as the settings describe it.
+
+    Raises:
+        SettingsError: the address or the key cannot be one.
+    """
     try:
         return ServerSettings(base_url=address, api_key=key)
     except ValidationError as error:
         raise SettingsError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+
+
+def tree_of(name: str, server: ServerSettings) -> Tree:
+    """Return the settings of a server under a name, its address and its key together."""
+    if name == OPENAI:
+        return nested("services.openai", {"base_url": server.base_url or OPENAI_ADDRESS, "api_key": server.api_key})
+    return nested(f"{SERVERS}{name}", {"base_url": server.base_url, "api_key": server.api_key})
 
 
 def _stored(one: ChangedSetting) -> ServerSettings | None:
@@ -74,9 +86,3 @@ def _stored(one: ChangedSetting) -> ServerSettings | None:
         return ServerSettings.model_validate_json(str(one.value))
     except ValidationError:
         return None
-
-
-def tree_of(name: str, server: ServerSettings) -> Tree:
-    if name == OPENAI:
-        return nested("services.openai", {"base_url": server.base_url or OPENAI_ADDRESS, "api_key": server.api_key})
-    return nested(f"{SERVERS}{name}", {"base_url": server.base_url, "api_key": server.api_key})

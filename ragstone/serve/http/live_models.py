@@ -58,22 +58,26 @@ class LiveModels:
             name: of the server; its models are called ``NAME:MODEL``.
             address: empty for the known address of this name.
             key: without one, the stored key stays if the address does. A key is never sent to another address than
-                the one that it was given for.
+                the one that it was given for, and one of the settings is never copied.
 
         Raises:
             SettingsError: a value is not allowed.
+            Refused: the settings have a key for this address, and none was given instead.
             KnowledgeBaseError: it could not be stored.
         """
-        settings = await self.live.settings()
+        settings, changed, path = await self.live.settings(), await self.live.changed(), f"{SERVERS}{name}"
         before = settings.services.endpoint(name)
         server = server_of(address=address, key=key or SecretStr(""))
         after = validated(merge(settings.model_dump(), tree_of(name, server))).services.endpoint(name)
         if after is None:
             raise SettingsError(f"'{name}' is no known server; give its address, such as http://HOST:PORT/v1")
-        if key is None and before and before.address == after.address:
-            server = server.model_copy(update={"api_key": SecretStr(before.key)})
-        value = {"base_url": server.base_url, "api_key": server.api_key.get_secret_value()}
-        await self.live.store(f"{SERVERS}{name}", json.dumps(value))
+        kept = before.key if key is None and before and before.address == after.address else ""
+        if kept and path not in changed:
+            raise Refused(
+                "conflict", f"the settings name '{name}' at this address already; give the key that replaces theirs"
+            )
+        value = {"base_url": server.base_url, "api_key": kept or server.api_key.get_secret_value()}
+        await self.live.store(path, json.dumps(value))
 
     async def remove(self, name: str) -> None:
         """Remove a server that was added.

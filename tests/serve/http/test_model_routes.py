@@ -81,6 +81,11 @@ def test_key_follows_no_new_address(live: Live, own: str, model: OpenAIServer) -
         assert not [value for value in sent if KEY in value or "sk-of-the-settings" in value]
 
 
+def test_copies_no_key_of_the_settings(live: Live) -> None:
+    assert post(live, "servers", name="openai") == 409
+    assert "openai" not in [one["name"] for one in live.http.get("/admin/models").json()["servers"] if one["added"]]
+
+
 def test_trial_tells_speed_or_problem(live: Live, own: str, model: OpenAIServer) -> None:
     tried = live.http.post("/admin/models/try", json={"name": own}).json()
     assert "park" in tried["trial"]["answer"]
