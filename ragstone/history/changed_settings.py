@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragstone.history.journal import row_crc
 from ragstone.history.store import JournalStore
@@ -14,10 +14,10 @@ Value = str | int | float | bool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedSetting:
-    """A value that overrides the settings. ``at`` is in seconds since 1970."""
+    """A value that overrides the settings; it may hold a secret. ``at`` is in seconds since 1970."""
 
     path: str
-    value: Value
+    value: Value = field(repr=False)
     at: float
 
 

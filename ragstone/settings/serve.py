@@ -199,6 +199,11 @@ class ServeSettings(Section):
         description="Files, folders, sites, and names or addresses of other sources that `POST /sync` may ingest. It"
         " refuses all others.",
     )
+    models: tuple[str, ...] = Field(
+        default=(),
+        description="Language models that everyone who asks on the page may choose from, such as"
+        " `[ollama:llama3.2:3b, openai:gpt-4o-mini]`. `extractive` offers quotes without a model.",
+    )
     web_pages: bool = Field(
         default=False,
         description="Let callers who may write and read everything add web pages and feeds by their address. Private"

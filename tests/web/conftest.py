@@ -38,7 +38,7 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "docs" / name).write_text(text, encoding="utf-8")
     command = [sys.executable, "-c", START, "add", "docs", "--kb", "kb"]
     subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True, timeout=120)
-    for copy in ("locked", "talked", "people", "widget"):
+    for copy in ("locked", "talked", "people", "widget", "modelled"):
         shutil.copytree(folder / "kb", folder / copy)
     return folder / "kb"
 
@@ -58,7 +58,7 @@ def written(kb: Path) -> Iterator[str]:
         del messages
         return (
             "**Kentish ragstone** is a hard grey limestone. [1]\n\n- The Romans shipped it down the Medway. [1]\n"
-            "- It is mostly used to build rockets to the moon."
+            "- It was first used in 1492 to build rockets to the moon."
         )
 
     with OpenAIServer(reply, pause=PAUSE) as model:

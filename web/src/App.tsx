@@ -260,6 +260,7 @@ export function App() {
             opened={opened && { turn: opened.turn, at: opened.at }}
             onOpen={open}
             canWrite={canWrite}
+            models={connection.me?.models ?? []}
             scope={scope}
             onScope={setScope}
           />

@@ -40,6 +40,7 @@ from ragstone.serve.http.routes import (
     jobs,
     learning,
     live_settings,
+    models,
     openai,
     openai_responses,
     originals,
@@ -69,6 +70,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     erasure.router,
     learning.router,
     live_settings.router,
+    models.router,
     openai.router,
     openai_responses.router,
 )

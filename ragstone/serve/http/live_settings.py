@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from ragstone.core.errors import KnowledgeBaseError, NotFound, SettingsError
 from ragstone.engine.knowledge_base import Change, KnowledgeBase
 from ragstone.history.changed_settings import ChangedSetting, ChangedSettings, Value
+from ragstone.serve.http.chosen_model import MODEL, SERVERS, with_models
 from ragstone.serve.http.question_settings import QuestionSettings, apply
 from ragstone.serve.http.telemetry import log_error
 from ragstone.settings import Settings
@@ -43,12 +44,16 @@ class LiveSettings:
     async def under(self, change: Change | None) -> KnowledgeBase:
         """Return the engine under the changed settings and those of one question, which come before them."""
         changed = await self.changed()
-        wanted = _parsed({path: one.value for path, one in changed.items()}) if changed else None
-        if wanted is None:
+        if not changed:
             return self.engine.under(change) if change else self.engine
+        held = partial(_held, changed=changed)
         if change is None:
-            return self.engine.under(partial(apply, wanted=wanted), learns=True)
-        return self.engine.under(lambda settings: change(apply(settings, wanted)))
+            return self.engine.under(held, learns=True)
+        return self.engine.under(lambda settings: change(held(settings)))
+
+    async def settings(self) -> Settings:
+        """Return the settings that hold for a question that changes none."""
+        return (await self.under(None)).settings
 
     async def changed(self) -> Mapping[str, ChangedSetting]:
         """Return the changed settings, as they were a second ago at most; the last known if they cannot be read."""
@@ -59,7 +64,7 @@ class LiveSettings:
             except KnowledgeBaseError as error:
                 log_error(error, {"during": "reading the changed settings"})
             else:
-                self._changed = {path: one for path, one in found.items() if path in CHANGEABLE}
+                self._changed = {path: one for path, one in found.items() if _is_known(path)}
         return self._changed
 
     async def set(self, settings: Settings, path: str, value: Value | None) -> None:
@@ -72,13 +77,32 @@ class LiveSettings:
         """
         if path not in CHANGEABLE:
             raise NotFound(f"'{path}' cannot be changed while the server runs; {', '.join(CHANGEABLE)} can")
+        if value is not None:
+            others = {name: one.value for name, one in (await self.changed()).items() if name in CHANGEABLE}
+            apply(settings, _checked({**others, path: value}))
+        await self.store(path, value)
+
+    async def store(self, path: str, value: Value | None) -> None:
+        """Store a value that was checked, for all servers of the knowledge base; None removes it.
+
+        Raises:
+            KnowledgeBaseError: it could not be stored.
+        """
         if value is None:
             await asyncio.to_thread(self.stored.reset, path)
         else:
-            others = {name: one.value for name, one in (await self.changed()).items()}
-            apply(settings, _checked({**others, path: value}))
             await asyncio.to_thread(self.stored.set, path, value)
         self._looked = float("-inf")
+
+
+def _is_known(path: str) -> bool:
+    return path in CHANGEABLE or path == MODEL or path.startswith(SERVERS)
+
+
+def _held(settings: Settings, changed: Mapping[str, ChangedSetting]) -> Settings:
+    """Return the settings with what administrators changed."""
+    wanted = _parsed({path: one.value for path, one in changed.items() if path in CHANGEABLE})
+    return apply(with_models(settings, changed), wanted)
 
 
 def _checked(values: Mapping[str, Value]) -> BaseModel:

@@ -12,7 +12,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from ragstone.core.answers import Answer, Answered, Event, Outcome, Turn
-from ragstone.core.errors import KnowledgeBaseError, ResponseError
+from ragstone.core.errors import KnowledgeBaseError, ResponseError, SettingsError
 from ragstone.core.filters import Filter
 from ragstone.core.hits import Hits
 from ragstone.core.protocols import Role
@@ -26,6 +26,7 @@ from ragstone.history.sessions import Sessions
 from ragstone.history.tokens import Tokens
 from ragstone.history.users import Users
 from ragstone.serve.http.authentication import Authenticator, Caller
+from ragstone.serve.http.chosen_model import full_name
 from ragstone.serve.http.drawing_turns import DrawingTurns
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.job_runner import JobRunner
@@ -35,6 +36,8 @@ from ragstone.serve.http.readiness import Readiness
 from ragstone.serve.http.scheduler import Scheduler
 from ragstone.serve.http.sign_in.desk import SignInDesk
 from ragstone.serve.http.telemetry import Metrics, QuestionEnd, log_error
+from ragstone.services.models import build_chat_model
+from ragstone.services.running import Trial, tried
 from ragstone.settings import ServeSettings
 
 _ENDS: Mapping[Outcome, QuestionEnd] = {
@@ -175,8 +178,24 @@ class Service:
             Refused: the key has spent its daily limit, or too many questions wait.
         """
         async with asyncio.timeout(self.settings.question_seconds), self._slot(caller) as payer:
-            with self.engine.current() as version:
+            with (await self.live.under(None)).current() as version:
                 return await check_models(version, payer)
+
+    async def try_model(self, caller: Caller, name: str) -> Trial:
+        """Ask a model one question, in words and as JSON.
+
+        Raises:
+            Refused: the key has spent its daily limit, or too many questions wait.
+            SettingsError: it cannot be chosen.
+            ModelError: it cannot be reached, refuses or fails.
+        """
+        async with asyncio.timeout(self.settings.question_seconds), self._slot(caller):
+            settings = await self.live.settings()
+            chosen = settings.respond.model.model_copy(update={"name": full_name(settings, name)})
+            model = build_chat_model(chosen, settings.services)
+            if model is None:
+                raise SettingsError("extractive is no language model; name one, such as ollama:llama3.2:3b")
+            return await tried(model)
 
     @asynccontextmanager
     async def _slot(self, caller: Caller) -> AsyncGenerator[Payer]:

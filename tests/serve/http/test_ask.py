@@ -172,6 +172,7 @@ def test_reports_its_own_status(house: Live) -> None:
         "open": True,
         "person": None,
         "web_pages": False,
+        "models": [],
     }
     house.ask()
     metrics = house.http.get("/metrics")

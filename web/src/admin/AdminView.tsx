@@ -4,6 +4,7 @@ import { JobsView } from "./JobsView";
 import { KeysView } from "./KeysView";
 import { LearningView } from "./LearningView";
 import { LiveSettingsView } from "./LiveSettingsView";
+import { ModelsView } from "./ModelsView";
 import { OverviewView } from "./OverviewView";
 import { PeopleView } from "./PeopleView";
 import { SystemView } from "./SystemView";
@@ -15,6 +16,7 @@ const VIEWS = {
   people: PeopleView,
   keys: KeysView,
   jobs: JobsView,
+  models: ModelsView,
   learning: LearningView,
   settings: LiveSettingsView,
   system: SystemView,

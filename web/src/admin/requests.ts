@@ -3,12 +3,15 @@ import type {
   Asked,
   AuditEntry,
   Job,
+  LanguageModels,
   Learned,
   LiveSetting,
   MadeKey,
   ModelTest,
+  ModelTried,
   Person,
   Policies,
+  RunningServer,
   State,
   Stats,
   StoredKey,
@@ -63,6 +66,19 @@ export const admin = {
   promote: (version: number) => sent(address(["admin", "learning", "promote"]), { method: "POST", body: { version } }),
   revert: (version: number | null) =>
     sent(address(["admin", "learning", "revert"]), { method: "POST", body: { version } }),
+
+  models: () => json<LanguageModels>(address(["admin", "models"])),
+  runningModels: async () =>
+    (await json<{ servers: RunningServer[] }>(address(["admin", "models", "running"]))).servers,
+  chooseModel: (name: string | null) =>
+    sent(address(["admin", "models", "choose"]), { method: "POST", body: { name } }),
+  tryModel: (name: string) => json<ModelTried>(address(["admin", "models", "try"]), { method: "POST", body: { name } }),
+  addModelServer: (name: string, where: string, key: string) =>
+    sent(address(["admin", "models", "servers"]), {
+      method: "POST",
+      body: { name, address: where, api_key: key || null },
+    }),
+  removeModelServer: (name: string) => sent(address(["admin", "models", "servers", name]), { method: "DELETE" }),
 
   testModels: async () =>
     (await json<{ models: ModelTest[] }>(address(["admin", "models", "test"]), { method: "POST" })).models,

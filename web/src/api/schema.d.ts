@@ -1043,6 +1043,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Language Models
+         * @description Return which language model answers, and the servers whose models can be chosen.
+         */
+        get: operations["language_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/running": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Running Models
+         * @description Look for servers of language models on this machine and those that the settings name, and list their models.
+         */
+        get: operations["running_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/choose": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose Model
+         * @description Choose the model that answers on all servers of the knowledge base, within a second.
+         */
+        post: operations["choose_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add Model Server
+         * @description Add a server of language models, or replace it. Its key is stored and never returned.
+         */
+        post: operations["add_model_server"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/servers/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Model Server
+         * @description Remove a server that was added while the server ran.
+         */
+        delete: operations["remove_model_server"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Model
+         * @description Ask a model one question, and return how it answers. A service may charge for that.
+         */
+        post: operations["try_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/chat/completions": {
         parameters: {
             query?: never;
@@ -1231,9 +1351,14 @@ export interface components {
             answerability: number;
             /**
              * Support
-             * @description share of the sentences that citations support
+             * @description share of the claims that citations support
              */
             support: number;
+            /**
+             * Rightness
+             * @description probability, without a judge, that the answer is right
+             */
+            rightness: number;
             /** Model */
             model: string;
             judge_scores: components["schemas"]["JudgeScores"] | null;
@@ -1320,7 +1445,7 @@ export interface components {
              * Act
              * @enum {string}
              */
-            act: "key.make" | "key.revoke" | "user.add" | "user.change" | "user.password" | "user.remove" | "person.sign_out" | "sync" | "job.cancel" | "document.forget" | "source.schedule" | "setting.change" | "learning.try" | "learning.promote" | "learning.revert" | "conversation.share" | "conversation.take_back";
+            act: "key.make" | "key.revoke" | "user.add" | "user.change" | "user.password" | "user.remove" | "person.sign_out" | "sync" | "job.cancel" | "document.forget" | "source.schedule" | "setting.change" | "model.choose" | "model.add_server" | "model.remove_server" | "learning.try" | "learning.promote" | "learning.revert" | "conversation.share" | "conversation.take_back";
             /** What */
             what: string;
         };
@@ -2104,6 +2229,29 @@ export interface components {
             feedback: components["schemas"]["Feedback"][];
         };
         /**
+         * LanguageModels
+         * @description The language model that answers, and the servers whose models can be chosen.
+         */
+        LanguageModels: {
+            /**
+             * Model
+             * @description the one that answers; `extractive` quotes without a model
+             */
+            model: string;
+            /**
+             * Configured
+             * @description what the settings of the server say
+             */
+            configured: string;
+            /**
+             * Changed
+             * @description whether an administrator chose another one while the server ran
+             */
+            changed: boolean;
+            /** Servers */
+            servers: components["schemas"]["ModelServer"][];
+        };
+        /**
          * LastSync
          * @description The last job that synced a source. Times are in seconds since 1970.
          */
@@ -2330,6 +2478,11 @@ export interface components {
              * @description whether the caller may add web pages by their address
              */
             web_pages: boolean;
+            /**
+             * Models
+             * @description language models that a question may choose from
+             */
+            models: string[];
         };
         /**
          * Model
@@ -2353,6 +2506,34 @@ export interface components {
             owned_by?: string;
         };
         /**
+         * ModelChoice
+         * @description The model that answers from now on.
+         */
+        ModelChoice: {
+            /**
+             * Name
+             * @description null: what the settings of the server say
+             */
+            name: string | null;
+        };
+        /**
+         * ModelServer
+         * @description A server of language models. Its key is never returned.
+         */
+        ModelServer: {
+            /** Name */
+            name: string;
+            /** Address */
+            address: string;
+            /** Has Key */
+            has_key: boolean;
+            /**
+             * Added
+             * @description an administrator added it while the server ran
+             */
+            added: boolean;
+        };
+        /**
          * ModelTest
          * @description A model, the seconds it took to answer, and why it did not, if so.
          */
@@ -2373,6 +2554,52 @@ export interface components {
         ModelTests: {
             /** Models */
             models: components["schemas"]["ModelTest"][];
+        };
+        /**
+         * ModelTrial
+         * @description The reply of a model to one question.
+         */
+        ModelTrial: {
+            /** Name */
+            name: string;
+            /** Answer */
+            answer: string;
+            /** Seconds */
+            seconds: number;
+            /**
+             * First Seconds
+             * @description until the first word
+             */
+            first_seconds: number;
+            /** Tokens Per Second */
+            tokens_per_second: number;
+            /**
+             * Window
+             * @description tokens of its context window; null if the server does not say
+             */
+            window: number | null;
+            /**
+             * Keeps Form
+             * @description whether it sent JSON when asked to
+             */
+            keeps_form: boolean;
+        };
+        /**
+         * ModelTrialRequest
+         * @description A model to try.
+         */
+        ModelTrialRequest: {
+            /** Name */
+            name: string;
+        };
+        /**
+         * ModelTried
+         * @description A trial of a model, or why it failed.
+         */
+        ModelTried: {
+            trial: components["schemas"]["ModelTrial"] | null;
+            /** Problem */
+            problem: string;
         };
         /**
          * Models
@@ -2426,6 +2653,25 @@ export interface components {
             rate_per_minute?: number | null;
             /** Cost Per Day */
             cost_per_day?: number | null;
+        };
+        /**
+         * NewModelServer
+         * @description A server of language models that speaks the protocol of OpenAI; its models are called ``NAME:MODEL``.
+         */
+        NewModelServer: {
+            /** Name */
+            name: string;
+            /**
+             * Address
+             * @description such as http://HOST:PORT/v1; empty for the known address of the name
+             * @default
+             */
+            address?: string;
+            /**
+             * Api Key
+             * @description null keeps the stored key, if the address stays too
+             */
+            api_key?: string | null;
         };
         /**
          * NewPerson
@@ -2832,6 +3078,12 @@ export interface components {
              * @default
              */
             profile?: string;
+            /**
+             * Model
+             * @description language model that writes, one of `models` in GET /me; else the default
+             * @default
+             */
+            model?: string;
             /** @description settings of this question only */
             settings?: components["schemas"]["QuestionSettings"] | null;
             /**
@@ -3023,14 +3275,19 @@ export interface components {
             "respond.excerpt_characters"?: number | null;
             /**
              * Respond.Unsupported
-             * @description Flag or drop sentences that the evidence does not support.
+             * @description Mark or leave out written sentences that contradict the evidence.
              */
             "respond.unsupported"?: ("flag" | "drop") | null;
             /**
-             * Respond.Eager
-             * @description Call the model while the evidence is still being assessed. Answers start sooner, but an abstention also costs a prompt.
+             * Respond.Passages
+             * @description Maximum passages that the language model reads, each widened to its section, within `respond.context_tokens`. 0: only the `rank.top_k` chunks as they are.
              */
-            "respond.eager"?: boolean | null;
+            "respond.passages"?: number | null;
+            /**
+             * Respond.Ask From
+             * @description Ask the language model only if the evidence answers with at least this probability. 0 always asks it, unless nothing at all was found. A higher value saves calls, and refuses questions that the model could answer.
+             */
+            "respond.ask_from"?: number | null;
             /**
              * Respond.Risk
              * @description Share of answers that may be wrong, instead of `respond.abstain_below`. The supported values are 0.15, 0.2 and 0.3; below 0.15, every answer is an abstention. 0 turns this off.
@@ -3220,6 +3477,44 @@ export interface components {
             progress: components["schemas"]["Progress"];
         };
         /**
+         * RunningModel
+         * @description A model that a server offers.
+         */
+        RunningModel: {
+            /**
+             * Name
+             * @description its full name, such as ollama:llama3.2:3b
+             */
+            name: string;
+            /**
+             * Window
+             * @description tokens of its context window; null if the server does not say
+             */
+            window: number | null;
+        };
+        /**
+         * RunningServer
+         * @description A server that was found; ``trouble`` says why it lists no models.
+         */
+        RunningServer: {
+            /** Name */
+            name: string;
+            /** Address */
+            address: string;
+            /** Trouble */
+            trouble: string;
+            /** Models */
+            models: components["schemas"]["RunningModel"][];
+        };
+        /**
+         * RunningServers
+         * @description The servers on this machine, and those that the settings name.
+         */
+        RunningServers: {
+            /** Servers */
+            servers: components["schemas"]["RunningServer"][];
+        };
+        /**
          * ScheduleChange
          * @description How often a source is synced.
          */
@@ -3334,12 +3629,17 @@ export interface components {
         SentenceEvent: {
             /** Text */
             text: string;
-            /** Supported */
-            supported: boolean;
-            /** Support */
-            support: number;
             /** Citations */
             citations: components["schemas"]["Citation"][];
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "supported" | "unchecked" | "contradicted";
+            /** Support */
+            support: number;
+            /** Reason */
+            reason: string;
         };
         /**
          * Session
@@ -3574,12 +3874,17 @@ export interface components {
              * @description counted as Unicode code points
              */
             end: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "supported" | "unchecked" | "contradicted";
             /** Support */
             support: number;
-            /** Supported */
-            supported: boolean;
             /** Markers */
             markers: number[];
+            /** Reason */
+            reason: string;
         };
         /**
          * Stats
@@ -10812,6 +11117,747 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request arrived too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another process is working on the same thing. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The content type of the body is not supported. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request took too long. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    language_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LanguageModels"];
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    running_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunningServers"];
+                };
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    choose_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelChoice"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request arrived too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another process is working on the same thing. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The content type of the body is not supported. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request took too long. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_model_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewModelServer"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request arrived too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another process is working on the same thing. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The content type of the body is not supported. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request took too long. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_model_server: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description of the server */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be carried out as it is. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A key is missing or unknown. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The key does not allow this, or the request comes from a foreign web page. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It does not exist, or this reader may not see it. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request arrived too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another process is working on the same thing. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The content type of the body is not supported. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request is malformed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests; try again after the seconds in Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something that the request needs is unavailable; try again later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request took too long. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    try_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelTrialRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTried"];
+                };
             };
             /** @description The request cannot be carried out as it is. */
             400: {

@@ -1,6 +1,6 @@
-import { useMemo } from "react";
+import { Fragment, type ReactNode, useId, useMemo, useState } from "react";
 import { Looking } from "../shell/Looking";
-import { blocksOf } from "../text/markdown";
+import { type Block, blocksOf, type Words } from "../text/markdown";
 import { type Passage, type Proved, passagesOf } from "../text/proof";
 import { words as say } from "../words/words";
 
@@ -13,83 +13,186 @@ interface Props {
   onOpen: (marker: number) => void;
 }
 
-/** An answer as plain text, each sentence with its citations or a note that it has none. */
+/** An answer in its Markdown, each sentence with its citations, or a note that the documents contradict it. */
 export function AnswerText({ text, proofs, known, current, onOpen }: Props) {
   const blocks = useMemo(() => blocksOf(text), [text]);
   const passages = useMemo(() => passagesOf(text, blocks, proofs), [text, blocks, proofs]);
-  const shown = (item: readonly Passage[]) =>
-    item.map((passage, at) => (
-      <Sentence
-        key={at}
-        passage={passage}
-        proved={passage.sentence === null ? null : (proofs[passage.sentence] ?? null)}
-        known={known}
-        current={current}
-        onOpen={onOpen}
-      />
-    ));
-
+  const marks = (passage: Passage) => {
+    const proved = passage.closed && passage.sentence !== null && proofs[passage.sentence];
+    return proved && <Marks proved={proved} known={known} current={current} onOpen={onOpen} />;
+  };
+  const parts = {
+    of: (words: Words) => passages.get(words) ?? [],
+    sentence: (passage: Passage) => {
+      const proved = passage.sentence === null ? undefined : proofs[passage.sentence];
+      return <Sentence passage={passage} proved={proved} current={current} />;
+    },
+    marks,
+  };
   return (
     <div className="prose">
-      {blocks.map((block, at) => {
-        const items = passages[at] ?? [];
-        if (block.kind === "list" || block.kind === "numbers") {
-          const rows = items.map((item, n) => (
-            <li key={n} className={`depth-${block.items[n]?.depth ?? 0}`}>
-              {shown(item)}
-            </li>
-          ));
-          return block.kind === "list" ? (
-            <ul key={at}>{rows}</ul>
-          ) : (
-            <ol key={at} start={block.first}>
-              {rows}
-            </ol>
-          );
-        }
-        const inside = shown(items[0] ?? []);
-        if (block.kind === "code") return <pre key={at}>{inside}</pre>;
-        return block.kind === "heading" ? <h3 key={at}>{inside}</h3> : <p key={at}>{inside}</p>;
-      })}
+      <Blocks blocks={blocks} parts={parts} />
     </div>
   );
 }
 
-interface SentenceProps extends Pick<Props, "known" | "current" | "onOpen"> {
-  passage: Passage;
-  proved: Proved | null;
+/** How the passages of an answer are shown. */
+interface Parts {
+  of: (words: Words) => readonly Passage[];
+  sentence: (passage: Passage) => ReactNode;
+  marks: (passage: Passage) => ReactNode;
 }
 
-function Sentence({ passage, proved, known, current, onOpen }: SentenceProps) {
+function Blocks({ blocks, parts }: { blocks: readonly Block[]; parts: Parts }) {
+  return blocks.map((block, at) => <BlockView key={at} block={block} parts={parts} />);
+}
+
+function BlockView({ block, parts }: { block: Block; parts: Parts }) {
+  switch (block.kind) {
+    case "rule":
+      return <hr />;
+    case "quote":
+      return (
+        <blockquote>
+          <Blocks blocks={block.blocks} parts={parts} />
+        </blockquote>
+      );
+    case "list": {
+      const items = block.items.map((item, at) => (
+        <li key={at}>
+          <Blocks blocks={item} parts={parts} />
+        </li>
+      ));
+      return block.first === null ? <ul>{items}</ul> : <ol start={block.first}>{items}</ol>;
+    }
+    case "table":
+      return <Grid head={block.head} rows={block.rows} parts={parts} />;
+    case "code": {
+      const passages = parts.of(block.words);
+      return (
+        <div>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard */}
+          <pre tabIndex={0}>
+            {passages.map((one, at) => (
+              <Fragment key={at}>{parts.sentence(one)}</Fragment>
+            ))}
+          </pre>
+          {passages.map((one, at) => (
+            <Fragment key={at}>{parts.marks(one)}</Fragment>
+          ))}
+        </div>
+      );
+    }
+    default: {
+      const Tag = block.kind === "heading" ? "h3" : "p";
+      const inside = parts.of(block.words);
+      return (
+        inside.length > 0 && (
+          <Tag>
+            <Line passages={inside} parts={parts} />
+          </Tag>
+        )
+      );
+    }
+  }
+}
+
+function Grid({ head, rows, parts }: { head: readonly Words[]; rows: readonly Words[][]; parts: Parts }) {
+  const line = (words: Words) => <Line passages={parts.of(words)} parts={parts} />;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard
+    <section className="grid" aria-label={say().table} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {head.map((cell, at) => (
+              <th key={at} scope="col">
+                {line(cell)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            <tr key={at}>
+              {row.map((cell, column) => (
+                <td key={column}>{line(cell)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Line({ passages, parts }: { passages: readonly Passage[]; parts: Parts }) {
+  return passages.map((one, at) => (
+    <Fragment key={at}>
+      {parts.sentence(one)}
+      {parts.marks(one)}
+    </Fragment>
+  ));
+}
+
+interface SentenceProps {
+  passage: Passage;
+  proved: Proved | undefined;
+  current: number | null;
+}
+
+function Sentence({ passage, proved, current }: SentenceProps) {
   const words = passage.pieces.map((piece, at) => <Looking key={at} {...piece} />);
   if (!proved) return words;
   const lit = current !== null && proved.markers.includes(current);
+  return <span className={`sentence${proved.wrong ? " unproved" : ""}${lit ? " lit" : ""}`}>{words}</span>;
+}
+
+function Marks({ proved, known, current, onOpen }: { proved: Proved } & Pick<Props, "known" | "current" | "onOpen">) {
   return (
     <>
-      <span className={`sentence${proved.wrong ? " unproved" : ""}${lit ? " lit" : ""}`}>{words}</span>
-      {passage.closed && (
-        <>
-          {proved.markers
-            .filter((marker) => known.has(marker))
-            .map((marker) => (
-              <button
-                key={marker}
-                type="button"
-                className="marker"
-                aria-label={say().citation(marker)}
-                aria-pressed={current === marker}
-                onClick={() => onOpen(marker)}
-              >
-                {marker}
-              </button>
-            ))}
-          {proved.wrong && (
-            <span className="marker-unproved" title={proved.wrong === "?" ? say().notSaid : proved.wrong}>
-              {say().notSupported}
-            </span>
-          )}
-        </>
-      )}
+      {proved.markers
+        .filter((marker) => known.has(marker))
+        .map((marker) => (
+          <button
+            key={marker}
+            type="button"
+            className="marker"
+            aria-label={say().citation(marker)}
+            aria-pressed={current === marker}
+            onClick={() => onOpen(marker)}
+          >
+            {marker}
+          </button>
+        ))}
+      {proved.wrong && <Contradicted reason={proved.wrong} />}
     </>
+  );
+}
+
+/** The mark of a contradicted sentence. The reason appears while the pointer or the focus is on it, until Escape. */
+function Contradicted({ reason }: { reason: string }) {
+  const id = useId();
+  const [hidden, setHidden] = useState(false);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button inside is what can be operated
+    <span className="contradicted" onMouseEnter={() => setHidden(false)}>
+      <button
+        type="button"
+        className="marker-unproved"
+        aria-describedby={id}
+        onFocus={() => setHidden(false)}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape" || hidden) return;
+          event.preventDefault(); // or it would stop the answer
+          setHidden(true);
+        }}
+      >
+        {say().notSupported}
+      </button>
+      <span role="tooltip" id={id} className="reason" hidden={hidden}>
+        {reason === "?" ? say().notSaid : reason}
+      </span>
+    </span>
   );
 }

@@ -1,6 +1,7 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { confined, type Scoped } from "../filters/scope";
 import { useAnnounce } from "../shell/Announcer";
+import { plainOf } from "../text/markdown";
 import { words } from "../words/words";
 import { Composer } from "./Composer";
 import { FollowUps } from "./FollowUps";
@@ -16,11 +17,13 @@ interface Props {
   opened: { turn: string; at: number } | null;
   onOpen: (turn: string, targets: Target[], at: number) => void;
   canWrite: boolean;
+  /** The language models to choose from. */
+  models: readonly string[];
   scope: readonly Scoped[];
   onScope: (scope: readonly Scoped[]) => void;
 }
 
-export function ChatView({ chat, box, opened, onOpen, canWrite, scope, onScope }: Props) {
+export function ChatView({ chat, box, opened, onOpen, canWrite, models, scope, onScope }: Props) {
   const { turns } = chat;
   const last = turns.at(-1);
   const end = useRef<HTMLLIElement>(null);
@@ -71,6 +74,9 @@ export function ChatView({ chat, box, opened, onOpen, canWrite, scope, onScope }
         before={last?.question ?? ""}
         scope={scope}
         onScope={onScope}
+        models={models}
+        model={chat.model}
+        onModel={chat.onModel}
         question={question}
         onQuestion={setQuestion}
         onAsk={chat.ask}
@@ -93,7 +99,7 @@ function useTold(turn: Turn | undefined): void {
     else if (wasUnderWay.current && state === "failed") announce(error ?? "");
     else if (wasUnderWay.current && answer) {
       const cited = answer.citations.length ? ` ${words().citationCount(answer.citations.length)}.` : "";
-      announce(`${words().answerIs(answer.answer)}${cited}`);
+      announce(`${words().answerIs(plainOf(answer.answer))}${cited}`);
     }
     wasUnderWay.current = state === "searching" || state === "writing";
   }, [state, answer, error, announce]);

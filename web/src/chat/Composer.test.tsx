@@ -8,12 +8,13 @@ import { Composer } from "./Composer";
 
 afterEach(cleanup);
 
-function show(underWay = false, among: readonly Scoped[] = []) {
+function show(underWay = false, among: readonly Scoped[] = [], models: readonly string[] = []) {
   const asked: string[][] = [];
   const box = createRef<HTMLTextAreaElement>();
   function Asking() {
     const [question, setQuestion] = useState("");
     const [scope, setScope] = useState(among);
+    const [model, setModel] = useState("");
     return (
       <Composer
         box={box}
@@ -21,6 +22,12 @@ function show(underWay = false, among: readonly Scoped[] = []) {
         before="The one before?"
         scope={scope}
         onScope={setScope}
+        models={models}
+        model={model}
+        onModel={(chosen) => {
+          asked.push(["model", chosen]);
+          setModel(chosen);
+        }}
         question={question}
         onQuestion={setQuestion}
         onAsk={(question, where) => asked.push([question, where])}
@@ -63,4 +70,19 @@ it("asks only the chosen documents, until they are removed", async () => {
     ["a", 'id = "a/mill.md"'],
     ["b", ""],
   ]);
+});
+
+it("offers the models that may be chosen", async () => {
+  const { asked } = show(false, [], ["ollama:a:1b", "extractive"]);
+  const choice = screen.getByRole("combobox", { name: "Language model" });
+  expect([...choice.children].map((one) => one.textContent)).toEqual([
+    "Default model",
+    "ollama:a:1b",
+    "no model: quoted from the documents",
+  ]);
+  await userEvent.selectOptions(choice, "ollama:a:1b");
+  expect(asked).toEqual([["model", "ollama:a:1b"]]);
+  cleanup();
+  show();
+  expect(screen.queryByRole("combobox", { name: "Language model" })).toBeNull();
 });

@@ -14,6 +14,11 @@ interface Props {
   /** The documents that questions are confined to; none for all. */
   scope: readonly Scoped[];
   onScope: (scope: readonly Scoped[]) => void;
+  /** The language models to choose from; no choice if there are none. */
+  models: readonly string[];
+  /** The chosen one; empty for the default. */
+  model: string;
+  onModel: (model: string) => void;
   question: string;
   onQuestion: (question: string) => void;
   onAsk: (question: string, where: string) => void;
@@ -89,6 +94,21 @@ export function Composer(props: Props) {
           </button>
           {where && <IconButton icon="close" label={say.removeFilter} onClick={() => setFilter(NO_FILTER)} />}
           <span className="grow" />
+          {props.models.length > 0 && (
+            <select
+              className="models"
+              aria-label={say.model}
+              value={props.model}
+              onChange={(event) => props.onModel(event.target.value)}
+            >
+              <option value="">{say.defaultModel}</option>
+              {props.models.map((one) => (
+                <option key={one} value={one}>
+                  {one === "extractive" ? say.noModel : one}
+                </option>
+              ))}
+            </select>
+          )}
           {underWay ? (
             <IconButton icon="stop" label={say.stop} className="send" onClick={onStop} />
           ) : (

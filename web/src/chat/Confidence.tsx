@@ -1,4 +1,4 @@
-import type { Answer } from "../api/types";
+import type { Answer, Statement } from "../api/types";
 import { Icon } from "../shell/Icon";
 import { words } from "../words/words";
 
@@ -8,13 +8,14 @@ const time = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(m
 
 /** The confidence of an answer, and what it rests on when opened. */
 export function Confidence({ answer }: { answer: Answer }) {
-  const proved = answer.statements.filter((one) => one.state === "supported").length;
+  const counted = (state: Statement["state"]) => answer.statements.filter((one) => one.state === state).length;
   const scores = answer.judge_scores;
   const total = answer.timings_ms.total;
   const say = words();
   const estimated = answer.outcome !== "reply" && answer.outcome !== "clarification";
   const rows: [string, string][] = estimated ? [[say.likelihood, percent(answer.answerability)]] : [];
-  if (answer.statements.length) rows.push([say.supportedSentences, say.ofAll(proved, answer.statements.length)]);
+  if (answer.statements.length)
+    rows.push([say.sentences, say.states(counted("supported"), counted("unchecked"), counted("contradicted"))]);
   if (scores) {
     rows.push([say.judge, say.judged(scores.relevance, scores.factuality, scores.completeness)]);
   }

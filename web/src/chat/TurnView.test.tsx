@@ -2,7 +2,8 @@
 import { cleanup, render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it } from "vitest";
-import { answered, cited, found, hit } from "./samples";
+import type { Answer } from "../api/types";
+import { answered, cited, found, hit, stated } from "./samples";
 import { TurnView } from "./TurnView";
 import { fresh, type Turn } from "./turns";
 
@@ -31,14 +32,16 @@ it("shows and opens the citations of each sentence", async () => {
   const answer = answered("Stone is old. [1] Sky is blue. [?]", {
     citations: [cited(1, { section: "Stone > Age", page: "3" })],
     statements: [
-      { start: 0, end: 17, support: 1, supported: true, markers: [1] },
-      { start: 18, end: 34, support: 0.1, supported: false, markers: [] },
+      stated(0, 17, { markers: [1] }),
+      stated(18, 34, { state: "contradicted", support: 0.1, reason: "the passage says grey, not blue" }),
     ],
   });
   const { opened } = show(whole(answer));
-  expect(document.querySelector(".prose")?.textContent).toBe("Stone is old.1 Sky is blue.not supported");
+  expect(document.querySelector(".prose")?.textContent).toBe(
+    "Stone is old.1 Sky is blue.contradictedthe passage says grey, not blue",
+  );
   expect(document.querySelector(".unproved")?.textContent).toBe("Sky is blue.");
-  expect(screen.getByText(/1 of 2 sentences is not supported/)).toBeTruthy();
+  expect(screen.getByText(/1 of 2 sentences is contradicted/)).toBeTruthy();
   expect(screen.getByText("Age · page 3")).toBeTruthy();
   await userEvent.click(screen.getByRole("button", { name: "Citation 1" }));
   await userEvent.click(screen.getByRole("button", { name: /About stone/ }));
@@ -59,6 +62,84 @@ it("shows a refusal with the closest passages", async () => {
   expect(screen.getByText("Likelihood of an answer: under 1%")).toBeTruthy();
   await userEvent.click(within(screen.getByRole("group", { name: "Closest passages" })).getByText("Stone is old."));
   expect(opened).toEqual([0]);
+});
+
+it("tells the reason of a contradicted sentence until Escape", async () => {
+  const text = "Sky is blue. [?]";
+  const statement = stated(0, 16, { state: "contradicted", reason: "no source says blue" });
+  show(whole(answered(text, { statements: [statement] })));
+  const mark = screen.getByRole("button", { name: "contradicted", description: "no source says blue" });
+  const escapes: string[] = [];
+  const note = (event: KeyboardEvent) => event.defaultPrevented || escapes.push(event.key);
+  addEventListener("keydown", note);
+  mark.focus();
+  await userEvent.keyboard("{Escape}");
+  expect(document.querySelector<HTMLElement>(".reason")?.hidden).toBe(true);
+  await userEvent.keyboard("{Escape}");
+  expect(escapes).toEqual(["Escape"]);
+  await userEvent.hover(mark);
+  expect(document.querySelector<HTMLElement>(".reason")?.hidden).toBe(false);
+  removeEventListener("keydown", note);
+});
+
+it("draws tables, nested lists, quotations and code", async () => {
+  const text =
+    "| Plan | Cost |\n|---|---|\n| A | **1** [1] |\n\n1. Stop:\n   - ~~now~~\n\n> Wait.\n\n```\nx = [1]\n```\n[1]";
+  const at = (part: string) => text.indexOf(part);
+  const statements = [
+    stated(at("| A"), at("\n\n1."), { markers: [1] }),
+    stated(at("```"), text.length, { markers: [1] }),
+  ];
+  const { opened } = show(whole(answered(text, { statements, citations: [cited(1)] })));
+  const table = screen.getByRole("table");
+  expect(
+    within(table)
+      .getAllByRole("columnheader")
+      .map((cell) => cell.textContent),
+  ).toEqual(["Plan", "Cost"]);
+  expect(
+    within(table)
+      .getAllByRole("cell")
+      .map((cell) => cell.innerHTML.replace(/<button.*/, "[1]")),
+  ).toEqual(['<span class="sentence">A</span>', '<span class="sentence"><strong>1</strong></span>[1]']);
+  await userEvent.click(within(table).getByRole("button", { name: "Citation 1" }));
+  expect(opened).toEqual([0]);
+  expect(document.querySelector("ol > li > ul > li s")?.textContent).toBe("now");
+  expect(document.querySelector(".prose blockquote")?.textContent).toBe("Wait.");
+  expect(document.querySelector("pre")?.textContent).toBe("x = [1]");
+  expect(document.querySelector("pre + .marker")?.textContent).toBe("1");
+});
+
+it("shows a model's own words above the closest passages", () => {
+  const said = "The manual gives no year. [1] It names **no** builder.";
+  const text = `${said}\n\nClosest passages:\n- About stone: Stone is old.`;
+  const statements = [stated(0, 29, { markers: [1] }), stated(30, said.length, { state: "unchecked" })];
+  const refusal: Partial<Answer> = { outcome: "refusal", abstained: true, statements, citations: [cited(1)] };
+  show({ ...whole(answered(text, refusal)), evidence: found(hit("Well. Stone is old.", { chunk_id: "c9" })) });
+  expect(document.querySelector(".prose")?.textContent).toBe("The manual gives no year.1 It names no builder.");
+  expect(within(screen.getByRole("group", { name: "Closest passages" })).getByText("Stone is old.")).toBeTruthy();
+  expect(within(screen.getByRole("group", { name: "Cited" })).getAllByRole("button")).toHaveLength(1);
+  expect(screen.getByText("1 supported, 1 not checked, 0 contradicted")).toBeTruthy();
+});
+
+it("shows all words of a refusal without a model", () => {
+  const text = "No document mentions slate.\nNothing answers “Why?”.\nClosest passages:\n- About stone: Stone is old.";
+  const answer = answered(text, { outcome: "refusal", abstained: true });
+  show({ ...whole(answer), evidence: found(hit("Stone is old.")) });
+  expect(document.querySelector(".prose")?.textContent).toBe("No document mentions slate.\nNothing answers “Why?”.");
+});
+
+it("notes above a quoted answer that the model failed", () => {
+  const lead = "The language model gave no answer, so the documents are quoted.";
+  const text = `${lead}\n\nStone is old. [1]`;
+  const answer = answered(text, {
+    statements: [stated(lead.length + 2, text.length, { markers: [1] })],
+    citations: [cited(1)],
+    notices: ["The documents are quoted, because the language model failed: openai:x: it timed out"],
+  });
+  show(whole(answer));
+  expect(document.querySelector(".notice.warn")?.textContent?.trim()).toBe(lead);
+  expect(document.querySelector(".prose")?.textContent).toBe("Stone is old.1");
 });
 
 it("shows planted markup as text", () => {

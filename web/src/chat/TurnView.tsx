@@ -2,13 +2,13 @@ import { useMemo } from "react";
 import { shownFilter } from "../filters/scope";
 import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
-import { locatedIn, provedOf } from "../text/proof";
 import { words } from "../words/words";
 import { AnswerText } from "./AnswerText";
 import { Confidence } from "./Confidence";
 import { asText, CopyButton } from "./CopyButton";
 import { FeedbackBar } from "./FeedbackBar";
 import { Notices } from "./Notices";
+import { refused, saidOf } from "./said";
 import { TargetCard } from "./TargetCard";
 import type { Target } from "./target";
 import { targetsOf } from "./targets";
@@ -41,11 +41,7 @@ export function TurnView({ turn, opened, onOpen, onAgain, onEdit, onVote }: Prop
         </p>
       )}
       {underWay && <Progress turn={turn} />}
-      {turn.answer?.abstained && turn.answer.outcome !== "clarification" ? (
-        <Refusal turn={turn} targets={targets} opened={opened} onOpen={open} />
-      ) : (
-        <Written turn={turn} targets={targets} current={current} opened={opened} onOpen={open} />
-      )}
+      <Written turn={turn} targets={targets} current={current} opened={opened} onOpen={open} />
       <Notices turn={turn} />
       {turn.state === "stopped" && <p className="quiet small">{say.stoppedEarly}</p>}
       {turn.state === "failed" && (
@@ -90,64 +86,72 @@ interface PartProps {
   onOpen: (at: number) => void;
 }
 
+/** What an answer says, and what it cites; of a refusal, its words and the closest passages. */
 function Written({ turn, targets, current, opened, onOpen }: PartProps & { current: number | null }) {
-  const { text, answer, sentences } = turn;
-  const proofs = useMemo(
-    () => (answer ? provedOf(text, answer.statements) : locatedIn(text, sentences)),
-    [text, answer, sentences],
-  );
+  const isRefused = refused(turn);
+  const said = useMemo(() => saidOf(turn, isRefused && targets.length > 0), [turn, isRefused, targets]);
   const known = useMemo(() => new Set(targets.flatMap((one) => one.marker ?? [])), [targets]);
-  const unproved = proofs.filter((one) => one.wrong).length;
-  const cited = targets.filter((one) => one.marker !== null);
+  const wrong = said.proofs.filter((one) => one.wrong).length;
+  const cards = (label: string, isShown: (one: Target) => boolean) =>
+    turn.answer &&
+    targets.some(isShown) && (
+      <Cards label={label} targets={targets} isShown={isShown} opened={opened} onOpen={onOpen} />
+    );
+  const text = (
+    <AnswerText
+      text={said.words}
+      proofs={said.proofs}
+      known={known}
+      current={current}
+      onOpen={(marker) => onOpen(targets.findIndex((one) => one.marker === marker))}
+    />
+  );
+  const own = turn.answer?.outcome !== "closest";
+  const nearest = isRefused && cards(words().closest, (one) => one.marker === null || !own);
   return (
     <>
-      <AnswerText
-        text={text}
-        proofs={proofs}
-        known={known}
-        current={current}
-        onOpen={(marker) => onOpen(targets.findIndex((one) => one.marker === marker))}
-      />
-      {answer && unproved > 0 && (
+      {said.failed && (
         <p className="notice warn">
-          <Icon name="warn" /> <span>{words().unsupported(unproved, proofs.length)}</span>
+          <Icon name="warn" /> <span>{said.failed}</span>
         </p>
       )}
-      {answer && cited.length > 0 && <Cards label={words().cited} targets={cited} opened={opened} onOpen={onOpen} />}
-    </>
-  );
-}
-
-/** A refusal with the closest passages, or the server's own text if it sent no passages. */
-function Refusal({ turn, targets, opened, onOpen }: PartProps) {
-  const [first = "", ...rest] = turn.text.split("\n");
-  return (
-    <div className="refusal">
-      <p className="refusal-head">{first}</p>
-      {targets.length ? (
-        <Cards label={words().closest} targets={targets} opened={opened} onOpen={onOpen} />
+      {isRefused ? (
+        <div className="refusal">
+          {text}
+          {nearest}
+        </div>
       ) : (
-        <p className="lines">{rest.join("\n")}</p>
+        text
       )}
-    </div>
+      {turn.answer && wrong > 0 && (
+        <p className="notice warn">
+          <Icon name="warn" /> <span>{words().unsupported(wrong, said.proofs.length)}</span>
+        </p>
+      )}
+      {own && cards(words().cited, (one) => one.marker !== null)}
+    </>
   );
 }
 
 interface CardsProps extends Omit<PartProps, "turn"> {
   label: string;
+  isShown: (target: Target) => boolean;
 }
 
-function Cards({ label, targets, opened, onOpen }: CardsProps) {
+function Cards({ label, targets, isShown, opened, onOpen }: CardsProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: each answer has one, and landmarks have to differ
     <div className="cards" role="group" aria-label={label}>
       <h3 className="cards-title">{label}</h3>
       <ul>
-        {targets.map((target, at) => (
-          <li key={at}>
-            <TargetCard target={target} current={opened === at} onOpen={() => onOpen(at)} />
-          </li>
-        ))}
+        {targets.map(
+          (target, at) =>
+            isShown(target) && (
+              <li key={at}>
+                <TargetCard target={target} current={opened === at} onOpen={() => onOpen(at)} />
+              </li>
+            ),
+        )}
       </ul>
     </div>
   );

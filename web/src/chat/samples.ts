@@ -1,4 +1,4 @@
-import type { Answer, Citation, EvidenceEvent, Hit } from "../api/types";
+import type { Answer, Citation, EvidenceEvent, Hit, Statement } from "../api/types";
 
 /** Complete records for tests. */
 export const cited = (marker: number, more: Partial<Citation> = {}): Citation => ({
@@ -12,6 +12,16 @@ export const cited = (marker: number, more: Partial<Citation> = {}): Citation =>
   url: "",
   section: "",
   page: "",
+  ...more,
+});
+
+export const stated = (start: number, end: number, more: Partial<Statement> = {}): Statement => ({
+  start,
+  end,
+  state: "supported",
+  support: 1,
+  markers: [],
+  reason: "",
   ...more,
 });
 
@@ -49,6 +59,7 @@ export const answered = (answer: string, more: Partial<Answer> = {}): Answer => 
   confidence: 0.8,
   answerability: 0.8,
   support: 1,
+  rightness: 0.8,
   model: "extractive",
   judge_scores: null,
   retrieval_method: "hybrid",

@@ -3,12 +3,12 @@ import { nearestOf } from "./nearest";
 import { ofCitation, type Target } from "./target";
 import type { Turn } from "./turns";
 
-/** Return what an answer cites, or the closest passages; of a refusal, the passages it lists. */
+/** Return what an answer cites; of a refusal, also the closest passages that it lists, which have no markers. */
 export function targetsOf(turn: Turn): Target[] {
   const hits = turn.evidence?.hits ?? turn.answer?.hits ?? [];
-  if (turn.answer?.outcome === "refusal") return nearestOf(turn.answer.answer, hits);
   const cited = turn.answer?.citations ?? distinct(turn.sentences.flatMap((one) => one.citations));
-  return cited.map((one) => ofCitation(one, hits));
+  const nearest = turn.answer?.outcome === "refusal" ? nearestOf(turn.answer.answer, hits) : [];
+  return [...cited.map((one) => ofCitation(one, hits)), ...nearest];
 }
 
 function distinct(citations: readonly Citation[]): Citation[] {

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { AnswerEvent } from "../api/query";
+import type { SentenceEvent } from "../api/types";
 import { answered, cited, found } from "./samples";
 import { type Action, type Chat, reduce } from "./turns";
 
@@ -10,7 +11,13 @@ const event = (event: AnswerEvent): Action => ({ type: "event", session: "s", id
 const text = (part: string): Action => event({ type: "text", text: part });
 
 it("follows an answer from search to final text", () => {
-  const sentence = { text: "Half. ", supported: true, support: 1, citations: [cited(1)] };
+  const sentence: SentenceEvent = {
+    text: "Half. ",
+    state: "supported",
+    support: 1,
+    reason: "",
+    citations: [cited(1)],
+  };
   const chat = after(
     asked,
     event({ type: "evidence", evidence: found() }),

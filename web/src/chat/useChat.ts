@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useReducer, useRef } from "react";
+import { useCallback, useEffect, useReducer, useRef, useState } from "react";
 import { api } from "../api/client";
 import { isAbort, told } from "../api/errors";
 import { randomId } from "../shell/ids";
@@ -12,6 +12,9 @@ export interface Chatting {
   loading: boolean;
   /** Other conversations whose answers are still being written. */
   answering: readonly Chat[];
+  /** The language model that was chosen for this conversation; empty for the default. */
+  model: string;
+  onModel: (model: string) => void;
   ask: (question: string, where: string) => void;
   again: (turn: Turn) => void;
   stop: (session?: string) => void;
@@ -28,6 +31,8 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
     left: [],
   });
   const chat = chats.shown;
+  const [models, setModels] = useState<Readonly<Record<string, string>>>({});
+  const model = models[chat.session] ?? "";
   const running = useRef(new Map<string, AbortController>());
 
   useEffect(() => {
@@ -56,11 +61,14 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
       running.current.get(named)?.abort();
       const stopper = new AbortController();
       running.current.set(named, stopper);
-      if (!chat.session) dispatch({ type: "opened", session: named, loading: false });
+      if (!chat.session) {
+        dispatch({ type: "opened", session: named, loading: false });
+        setModels((held) => ({ ...held, "": "", [named]: model }));
+      }
       dispatch({ type: "asked", session: named, id, question, where });
       onAsked(named);
       try {
-        const asked = where ? { question, where, session: named } : { question, session: named };
+        const asked = { question, session: named, ...(where && { where }), ...(model && { model }) };
         for await (const event of api.ask(asked, stopper.signal))
           dispatch({ type: "event", session: named, id, event });
         onDone();
@@ -69,7 +77,7 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
         else dispatch({ type: "failed", session: named, id, error: told(error) });
       }
     },
-    [chat.session, onAsked, onDone],
+    [chat.session, model, onAsked, onDone],
   );
 
   const stop = useCallback((which = chat.session) => running.current.get(which)?.abort(), [chat.session]);
@@ -93,6 +101,8 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
     turns: chat.turns,
     loading: chat.loading,
     answering: chats.left.filter(isAnswering),
+    model,
+    onModel: (chosen) => setModels((held) => ({ ...held, [chat.session]: chosen })),
     ask: (question, where) => {
       if (!isUnderWay(chat.turns.at(-1))) void send(randomId(), question, where);
     },

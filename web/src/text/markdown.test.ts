@@ -1,23 +1,82 @@
 import { expect, it } from "vitest";
-import { blocksOf, bulleted, plainOf, stretchesOf } from "./markdown";
+import { type Block, blocksOf, bulleted, plainOf, stretchesOf, type Words } from "./markdown";
 
-const shown = (text: string) =>
-  blocksOf(text).map((block) => [
-    block.kind,
-    ...block.items.map((item) => item.runs.map((run) => `${run.look}(${text.slice(run.start, run.end)})`).join("")),
-  ]);
+const say = (text: string, { runs }: Words) =>
+  runs
+    .filter((run) => run.look !== "gap")
+    .map((run) => `${run.look}(${text.slice(run.start, run.end)})`)
+    .join("");
+const shown = (text: string, blocks: readonly Block[] = blocksOf(text)): unknown[] =>
+  blocks.map((block) => {
+    if (block.kind === "rule") return ["rule"];
+    if (block.kind === "quote") return ["quote", ...shown(text, block.blocks)];
+    if (block.kind === "list") return [block.first ?? "list", ...block.items.map((item) => shown(text, item))];
+    if (block.kind === "table")
+      return ["table", ...[block.head, ...block.rows].map((row) => row.map((one) => say(text, one)))];
+    return [block.kind, say(text, block.words)];
+  });
 
 it("reads paragraphs, headings, lists and code", () => {
   expect(shown("One\nline\n\n## Head\ntext\n- a\n- b\n  goes on\n\n3. c\n4) d\n```py\nx = 1\n\ny\n```\nend")).toEqual([
     ["paragraph", "(One\nline)"],
     ["heading", "(Head)"],
     ["paragraph", "(text)"],
-    ["list", "(a)", "(b\n  goes on)"],
-    ["numbers", "(c)", "(d)"],
+    ["list", [["paragraph", "(a)"]], [["paragraph", "(b\n)(goes on)"]]],
+    [3, [["paragraph", "(c)"]], [["paragraph", "(d)"]]],
     ["code", "(x = 1\n\ny)"],
     ["paragraph", "(end)"],
   ]);
-  expect(blocksOf("7. seven")[0]?.first).toBe(7);
+});
+
+it("nests lists and keeps their numbers", () => {
+  const text =
+    "7. Stop it:\n   - the **pump**\n   - the fan\n     1. first\n\n8. Then:\n   ```sh\n   run\n     it\n   ```\nEnd";
+  expect(shown(text)).toEqual([
+    [
+      7,
+      [
+        ["paragraph", "(Stop it:)"],
+        [
+          "list",
+          [["paragraph", "(the )bold(pump)"]],
+          [
+            ["paragraph", "(the fan)"],
+            [1, [["paragraph", "(first)"]]],
+          ],
+        ],
+      ],
+      [
+        ["paragraph", "(Then:)"],
+        ["code", "(run\n)(  it)"],
+      ],
+    ],
+    ["paragraph", "(End)"],
+  ]);
+});
+
+it("reads tables, with or without outer bars", () => {
+  const text = "So:\n| Plan | **Cost** |\n|:--|--:|\n| A | `1` [2] |\n| B \\| C | |\nend\n\na | b\n-|-\n1 | 2";
+  expect(shown(text)).toEqual([
+    ["paragraph", "(So:)"],
+    ["table", ["(Plan)", "bold(Cost)"], ["(A)", "code(1)( [2])"], ["(B )(| C)", ""]],
+    ["paragraph", "(end)"],
+    ["table", ["(a)", "(b)"], ["(1)", "(2)"]],
+  ]);
+  expect(shown("a | b\nno table")).toEqual([["paragraph", "(a | b\nno table)"]]);
+});
+
+it("reads quotations and rules", () => {
+  expect(shown("> One **bold\n> word** and\n>\n> - item\n> > deep\n\n---\n* * *\nx")).toEqual([
+    [
+      "quote",
+      ["paragraph", "(One )bold(bold\n)bold(word)( and)"],
+      ["list", [["paragraph", "(item)"]]],
+      ["quote", ["paragraph", "(deep)"]],
+    ],
+    ["rule"],
+    ["rule"],
+    ["paragraph", "(x)"],
+  ]);
 });
 
 it("reads inline markup and leaves lookalikes", () => {
@@ -25,6 +84,18 @@ it("reads inline markup and leaves lookalikes", () => {
     ["paragraph", "(a )bold(b)( )code(c*d*)( )italic(e)( 2*3*4 ** x)"],
   ]);
   expect(shown("**a `b` *c* d** e")).toEqual([["paragraph", "bold(a )code(b)bold( )italic(c)bold( d)( e)"]]);
+  expect(shown("~~old~~ __new__ _so_ snake_case_name ~5 __init__.py \\*no\\*")).toEqual([
+    ["paragraph", "struck(old)( )bold(new)( )italic(so)( snake_case_name ~5 __init__.py )(*no)(*)"],
+  ]);
+});
+
+it("leaves formulas and prices as they are", () => {
+  for (const text of [
+    "$x_{a} * y_{b}$ and \\(a*b*c\\) and $$\\sum _i_ *x*$$",
+    "\\[\nE_{a} = *m* c^2\n\\]",
+    "$5 to $10, $7_a",
+  ])
+    expect(shown(text)).toEqual([["paragraph", `(${text})`]]);
 });
 
 it("tells inline marks from what they mark", () => {
@@ -57,7 +128,7 @@ it("shows links, pictures and HTML as text", () => {
 });
 
 it("takes the marks away", () => {
-  expect(plainOf("## A\n- **b** `c_d`\n1. 2*3*4")).toBe("A\nb c_d\n2*3*4");
+  expect(plainOf("## A\n- **b** `c_d`\n1. 2*3*4\n> q\n> r")).toBe("A\nb c_d\n2*3*4\nq\nr");
   expect(plainOf("")).toBe("");
 });
 
@@ -69,6 +140,13 @@ it("takes linear time", () => {
   blocksOf("```\n".repeat(2001));
   blocksOf("*".repeat(20_000));
   blocksOf("```\n".repeat(50_001));
+  blocksOf("> ".repeat(20_000));
+  blocksOf("- ".repeat(20_000));
+  blocksOf("- a\n> b\n".repeat(1000));
+  blocksOf("|a\n|-\n".repeat(1000));
+  blocksOf(`|\n${" ".repeat(20_000)}|x`);
+  blocksOf("$a ".repeat(5000));
+  blocksOf("\\[".repeat(5000));
   bulleted(`${"- ".repeat(20_000)}\n${" ".repeat(20_000)}`);
   expect(performance.now() - began).toBeLessThan(1500);
 });

@@ -1,10 +1,12 @@
-export type Look = "" | "bold" | "italic" | "code";
+import { cellsOf, DELIMITERS } from "./table";
 
-/** A range of the source text and its look. */
+export type Look = "" | "bold" | "italic" | "struck" | "code";
+
+/** A range of the source text and its look. A gap is what stands before a further line: `>` or an indentation. */
 export interface Run {
   start: number;
   end: number;
-  look: Look;
+  look: Look | "gap";
 }
 
 /** A range of the source text that is shown with a look, or an inline mark that is not shown. */
@@ -14,59 +16,87 @@ export interface Stretch {
   look: Look | "mark";
 }
 
-/** A block of an answer. List items have a depth; every other block has one item. */
-export interface Block {
-  kind: "paragraph" | "heading" | "code" | "list" | "numbers";
-  /** The runs of an item and the inline marks around them fill the range from its start to its end. */
-  items: { runs: Run[]; depth: number; start: number; end: number }[];
-  /** Number of the first item of a list. */
-  first: number;
+/** Words that stand together. The runs and the inline marks around them fill the range from its start to its end. */
+export interface Words {
+  runs: Run[];
+  start: number;
+  end: number;
 }
+
+/** A block of an answer. `first` is the number of the first item of a list; null if it has bullets. */
+export type Block =
+  | { kind: "paragraph" | "heading" | "code"; words: Words }
+  | { kind: "rule" }
+  | { kind: "quote"; blocks: Block[] }
+  | { kind: "list"; first: number | null; items: Block[][] }
+  | { kind: "table"; head: Words[]; rows: Words[][] };
 
 const KINDS = ["markdown", "notion"];
 
 /** Return whether documents of a kind are stored as Markdown. */
 export const isMarkdown = (kind: unknown): boolean => typeof kind === "string" && KINDS.includes(kind);
 
+/** A line without what the quotations and lists around it put before it. */
 interface Line {
   start: number;
   end: number;
-  text: string;
 }
 
 const ITEM = /^(\s*)(?:[-*+•]|(\d{1,3})[.)])\s+(?=\S)/;
 const HEADING = /^ {0,3}#{1,6}\s+/;
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-const INLINE =
-  /`(?<code>[^`\n]+)`|\*\*(?=\S)(?<bold>[\s\S]{0,1000}?\S)\*\*|(?<![\w*])\*(?=[^\s*])(?<italic>[^*\n]*[^\s*])\*(?![\w*])/g;
+const FENCE = /^ {0,3}(`{3,}|~{3,})[^`]*$/;
+const QUOTE = /^ {0,3}> ?/;
+const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}\s*$/;
+/** Formulas come first: they stay the text they are, as do their stars and underscores. */
+const INLINE = new RegExp(
+  [
+    /`(?<code>[^`\n]+)`/,
+    /(?<formula>\$\$[^$]{1,1000}\$\$|\$(?=[^\s$])[^$\n]{0,300}?(?<![\s\\])\$(?!\w)|\\\([^\n]{1,300}?\\\)|\\\[[\s\S]{1,1000}?\\\])/,
+    /\\(?<escaped>[*_$|#`~<>])/,
+    /(?<!\*)\*\*(?=\*?[^\s*])(?<stars>[\s\S]{0,1000}?\S)\*\*(?!\*)/,
+    /(?<!\w)__(?=[^\s_])(?<lines>[^\n]{0,300}?[^\s_])__(?!\w|\.\w)/,
+    /~~(?=\S)(?<struck>[^\n]{0,300}?\S)~~/,
+    /(?<![\w*])\*(?=[^\s*])(?<star>[^*\n]*[^\s*])\*(?![\w*])/,
+    /(?<![\w_])_(?=[^\s_])(?<line>[^_\n]*[^\s_])_(?![\w_])/,
+  ]
+    .map((one) => one.source)
+    .join("|"),
+  "g",
+);
+/** What inline markup begins with. To look for it first saves time: `matchAll` copies its expression. */
+const SIGN = /[`*_~$\\]/;
+const LOOKS = {
+  code: ["code", 1],
+  stars: ["bold", 2],
+  lines: ["bold", 2],
+  struck: ["struck", 2],
+  star: ["italic", 1],
+  line: ["italic", 1],
+} as const satisfies Record<string, readonly [Look, number]>;
+/** How deep quotations and lists are read; what is deeper stays text. */
+const DEEPEST = 6;
 
 /**
- * The little Markdown that answers have: paragraphs, headings, lists, code, bold and italic. Nothing else is read:
- * links, pictures and HTML stay the text they are. Every run knows its place, so that sentences can be told apart.
+ * The Markdown that answers have: paragraphs, headings, lists, quotations, tables, rules, code, bold, italic and struck
+ * words. Nothing else is read: links, pictures, HTML and formulas stay the text they are. Every run knows its place, so
+ * that sentences can be told apart.
  */
-export function blocksOf(text: string): Block[] {
-  const reader = new Reader(text);
-  const lines = linesOf(text);
-  for (let at = 0; at < lines.length; at++) {
-    const line = lines[at] as Line;
-    const fence = FENCE.exec(line.text)?.[1];
-    if (!fence) {
-      reader.take(line);
-      continue;
-    }
-    let after = at + 1;
-    while (after < lines.length && !lines[after]?.text.trim().startsWith(fence)) after++;
-    reader.code(lines.slice(at + 1, after));
-    at = after;
-  }
-  return reader.end();
+export const blocksOf = (text: string): Block[] => new Reader(text).blocks(linesOf(text), 0);
+
+/** Return the words of blocks in the order of the text. */
+export function wordsOf(blocks: readonly Block[]): Words[] {
+  return blocks.flatMap((block) => {
+    if (block.kind === "rule") return [];
+    if (block.kind === "quote") return wordsOf(block.blocks);
+    if (block.kind === "list") return block.items.flatMap(wordsOf);
+    return block.kind === "table" ? [block.head, ...block.rows].flat() : [block.words];
+  });
 }
 
-/** Return a text without the marks of its Markdown, each block on a line of its own. */
+/** Return a text without the marks of its Markdown, each block, item and cell on a line of its own. */
 export function plainOf(text: string): string {
-  return blocksOf(text)
-    .flatMap((block) => block.items)
-    .map((item) => item.runs.map((run) => text.slice(run.start, run.end)).join(""))
+  return wordsOf(blocksOf(text))
+    .map(({ runs }) => runs.map((run) => (run.look === "gap" ? "" : text.slice(run.start, run.end))).join(""))
     .join("\n");
 }
 
@@ -78,13 +108,13 @@ export function stretchesOf(text: string): Stretch[] {
     if (end > last) out.push({ start: last, end, look });
     last = end;
   };
-  for (const item of blocksOf(text).flatMap((block) => block.items)) {
-    until(item.start, "");
-    for (const run of item.runs) {
+  for (const words of wordsOf(blocksOf(text))) {
+    until(words.start, "");
+    for (const run of words.runs) {
       until(run.start, "mark");
-      until(run.end, run.look);
+      until(run.end, run.look === "gap" ? "" : run.look);
     }
-    until(item.end, "mark");
+    until(words.end, "mark");
   }
   until(text.length, "");
   return out;
@@ -92,71 +122,174 @@ export function stretchesOf(text: string): Stretch[] {
 
 /** Return a text with bullets as the signs of its lists, behind spaces that HTML keeps. No character moves. */
 export function bulleted(text: string): string {
-  const lines = linesOf(text).map((line) => {
-    const item = ITEM.exec(line.text);
-    if (!item) return line.text;
+  const lines = linesOf(text).map(({ start, end }) => {
+    const line = text.slice(start, end);
+    const item = ITEM.exec(line);
+    if (!item) return line;
     const depth = (item[1] as string).length;
-    const sign = item[2] ? line.text[depth] : "•";
-    return `${"\u2002".repeat(depth)}${sign}${line.text.slice(depth + 1)}`;
+    const sign = item[2] ? line[depth] : "•";
+    return `${"\u2002".repeat(depth)}${sign}${line.slice(depth + 1)}`;
   });
   return lines.join("\n");
 }
 
-/** Joins lines into blocks. */
-class Reader {
-  private readonly blocks: Block[] = [];
-  /** The item that the next line may continue. */
-  private open: { block: Block; start: number; end: number; depth: number } | null = null;
+/** An item of a list: the words before its first line, and its number if it has one. */
+interface Item {
+  indent: number;
+  width: number;
+  number: number | null;
+}
 
+/** Reads blocks from lines. */
+class Reader {
   constructor(private readonly text: string) {}
 
-  take(line: Line): void {
-    const heading = HEADING.exec(line.text);
-    const item = ITEM.exec(line.text);
-    if (!line.text.trim()) this.close();
-    else if (heading) {
-      this.begin(this.block("heading"), line, heading[0].length);
-      this.close();
-    } else if (item) {
-      const kind = item[2] ? "numbers" : "list";
-      this.close();
-      const last = this.blocks.at(-1);
-      const block = last?.kind === kind ? last : this.block(kind, Number(item[2] ?? 1));
-      this.begin(block, line, item[0].length, Math.min(3, Math.floor((item[1] as string).length / 2)));
-    } else if (this.open) this.open.end = line.end;
-    else this.begin(this.block("paragraph"), line);
+  blocks(lines: readonly Line[], depth: number): Block[] {
+    const out: Block[] = [];
+    for (let at = 0; at < lines.length; ) at = this.block(lines, at, depth, out);
+    return out;
   }
 
-  code(lines: readonly Line[]): void {
-    this.close();
-    const [first, last] = [lines[0], lines.at(-1)];
-    if (!first || !last) return;
-    const range = { start: first.start, end: last.end };
-    this.block("code").items.push({ runs: [{ ...range, look: "" }], depth: 0, ...range });
+  /** Read the block that begins at a line, and return the line after it. */
+  private block(lines: readonly Line[], at: number, depth: number, out: Block[]): number {
+    const line = lines[at] as Line;
+    const said = this.said(line);
+    if (!said.trim()) return at + 1;
+    const fence = FENCE.exec(said)?.[1];
+    if (fence) {
+      const end = until(lines, at + 1, (one) => this.said(one).trim().startsWith(fence));
+      if (end > at + 1) out.push({ kind: "code", words: this.words(lines.slice(at + 1, end), true) });
+      return end + 1;
+    }
+    const heading = HEADING.exec(said);
+    if (heading) {
+      out.push({ kind: "heading", words: this.words([{ ...line, start: line.start + heading[0].length }]) });
+      return at + 1;
+    }
+    if (RULE.test(said)) {
+      out.push({ kind: "rule" });
+      return at + 1;
+    }
+    if (this.isTable(lines, at)) {
+      const end = until(lines, at + 2, (one) => !this.said(one).includes("|"));
+      const [head = [], ...rows] = [line, ...lines.slice(at + 2, end)].map((row) => this.cells(row));
+      out.push({ kind: "table", head, rows });
+      return end;
+    }
+    if (depth < DEEPEST && QUOTE.test(said)) {
+      const end = until(lines, at, (one) => !QUOTE.test(this.said(one)));
+      const inner = lines.slice(at, end).map((one) => this.without(one, QUOTE.exec(this.said(one))?.[0].length ?? 0));
+      out.push({ kind: "quote", blocks: this.blocks(inner, depth + 1) });
+      return end;
+    }
+    const item = depth < DEEPEST ? this.item(line) : null;
+    if (item) return this.list(lines, at, item, depth, out);
+    let end = at + 1;
+    while (end < lines.length && !this.begins(lines, end, depth)) end++;
+    out.push({ kind: "paragraph", words: this.words(lines.slice(at, end)) });
+    return end;
   }
 
-  end(): Block[] {
-    this.close();
-    return this.blocks.filter((block) => block.items.some((item) => item.runs.length));
+  /** Whether a paragraph ends before a line. */
+  private begins(lines: readonly Line[], at: number, depth: number): boolean {
+    const line = lines[at] as Line;
+    const said = this.said(line);
+    if (!said.trim() || FENCE.test(said) || HEADING.test(said) || RULE.test(said)) return true;
+    return this.isTable(lines, at) || (depth < DEEPEST && (QUOTE.test(said) || this.item(line) !== null));
   }
 
-  private block(kind: Block["kind"], first = 1): Block {
-    const block: Block = { kind, items: [], first };
-    this.blocks.push(block);
-    return block;
+  private list(lines: readonly Line[], at: number, first: Item, depth: number, out: Block[]): number {
+    const items: Block[][] = [];
+    let item: Item | null = first;
+    while (item && (item.number === null) === (first.number === null)) {
+      const end = this.afterItem(lines, at, item, depth);
+      const { indent, width } = item;
+      const inner = lines.slice(at, end).map((one, number) => {
+        return this.without(one, number ? Math.min(this.indent(one), indent + width) : indent + width);
+      });
+      items.push(this.blocks(inner, depth + 1));
+      at = until(lines, end, (one) => this.said(one).trim() !== "");
+      const next = lines[at];
+      item = next && !RULE.test(this.said(next)) ? this.item(next) : null;
+      if (!item) at = end;
+    }
+    out.push({ kind: "list", first: first.number, items });
+    return at;
   }
 
-  private begin(block: Block, line: Line, skipped = 0, depth = 0): void {
-    this.close();
-    this.open = { block, start: line.start + skipped, end: line.end, depth };
+  /** Return the line after an item: its further lines are indented, or go on with its words. */
+  private afterItem(lines: readonly Line[], begin: number, item: Item, depth: number): number {
+    let end = begin + 1;
+    let isBlank = false;
+    for (let at = end; at < lines.length; at++) {
+      const line = lines[at] as Line;
+      if (!this.said(line).trim()) {
+        isBlank = true;
+        continue;
+      }
+      const isInside = this.indent(line) >= item.indent + 2;
+      const isOver = isBlank || FENCE.test(this.said(lines[at - 1] as Line).trim()) || this.begins(lines, at, depth);
+      if (!isInside && isOver) break;
+      isBlank = false;
+      end = at + 1;
+    }
+    return end;
   }
 
-  private close(): void {
-    if (!this.open) return;
-    const { block, start, end, depth } = this.open;
-    block.items.push({ runs: runsOf(this.text, start, end), depth, start, end });
-    this.open = null;
+  private item(line: Line): Item | null {
+    const found = ITEM.exec(this.said(line));
+    if (!found) return null;
+    const indent = (found[1] as string).length;
+    return { indent, width: found[0].length - indent, number: found[2] ? Number(found[2]) : null };
   }
+
+  private isTable(lines: readonly Line[], at: number): boolean {
+    const [head, next] = [lines[at], lines[at + 1]];
+    if (!head || !next || !this.said(head).includes("|")) return false;
+    const below = this.said(next);
+    return below.includes("|") && DELIMITERS.test(below);
+  }
+
+  private cells(row: Line): Words[] {
+    return cellsOf(this.text, row, true).map((cell) => this.words([cell]));
+  }
+
+  private words(lines: readonly Line[], isCode = false): Words {
+    const [start, end] = [(lines[0] as Line).start, (lines.at(-1) as Line).end];
+    const runs: Run[] = isCode ? [{ start, end, look: "" }] : runsOf(this.text, start, end);
+    const gaps = lines.slice(1).map((line, before) => ({ start: (lines[before] as Line).end + 1, end: line.start }));
+    return { runs: parted(runs, gaps), start, end };
+  }
+
+  private said = (line: Line): string => this.text.slice(line.start, line.end);
+
+  private indent = (line: Line): number => /^\s*/.exec(this.said(line))?.[0].length ?? 0;
+
+  private without = (line: Line, width: number): Line => ({ ...line, start: Math.min(line.end, line.start + width) });
+}
+
+/** Return the first line from a place on that is wanted, or the end. */
+function until(lines: readonly Line[], from: number, isWanted: (line: Line) => boolean): number {
+  let at = from;
+  while (at < lines.length && !isWanted(lines[at] as Line)) at++;
+  return at;
+}
+
+/** Return runs, with the gaps between lines as runs of their own. No inline mark holds a gap. */
+function parted(runs: readonly Run[], gaps: readonly Line[]): Run[] {
+  const wide = gaps.filter((gap) => gap.end > gap.start);
+  let next = 0;
+  return runs.flatMap((run) => {
+    const out: Run[] = [];
+    let { start } = run;
+    for (let gap = wide[next]; gap && gap.start < run.end; gap = wide[++next]) {
+      if (gap.start > start) out.push({ ...run, start, end: gap.start });
+      out.push({ ...gap, look: "gap" });
+      start = gap.end;
+    }
+    if (run.end > start) out.push({ ...run, start });
+    return out;
+  });
 }
 
 function linesOf(text: string): Line[] {
@@ -164,7 +297,7 @@ function linesOf(text: string): Line[] {
   for (let start = 0; start <= text.length; ) {
     const found = text.indexOf("\n", start);
     const end = found < 0 ? text.length : found;
-    out.push({ start, end, text: text.slice(start, end) });
+    out.push({ start, end });
     start = end + 1;
   }
   return out;
@@ -176,15 +309,20 @@ function runsOf(text: string, start: number, end: number): Run[] {
   const plain = (until: number) => {
     if (until > last) out.push({ start: last, end: until, look: "" });
   };
-  for (const found of text.slice(start, end).matchAll(INLINE)) {
-    const { code, bold } = found.groups as { code?: string; bold?: string };
+  const said = text.slice(start, end);
+  for (const found of SIGN.test(said) ? said.matchAll(INLINE) : []) {
+    const groups = found.groups as Record<string, string | undefined>;
+    if (groups.formula !== undefined) continue;
     const begin = start + found.index;
-    const width = bold === undefined ? 1 : 2;
     plain(begin);
+    last = begin + 1;
+    if (groups.escaped !== undefined) continue;
+    const kind = (Object.keys(LOOKS) as (keyof typeof LOOKS)[]).find((one) => groups[one] !== undefined);
+    const [look, width] = LOOKS[kind ?? "code"];
+    const [from, until] = [begin + width, begin + found[0].length - width];
     last = begin + found[0].length;
-    const [from, until] = [begin + width, last - width];
-    if (bold === undefined) out.push({ start: from, end: until, look: code === undefined ? "italic" : "code" });
-    else out.push(...runsOf(text, from, until).map((run) => ({ ...run, look: run.look || "bold" })));
+    if (look === "code") out.push({ start: from, end: until, look });
+    else out.push(...runsOf(text, from, until).map((run) => ({ ...run, look: run.look || look })));
   }
   plain(end);
   return out;

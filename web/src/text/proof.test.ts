@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
+import type { SentenceEvent, Statement } from "../api/types";
 import { blocksOf } from "./markdown";
 import { locatedIn, passagesOf, provedOf } from "./proof";
 
-const said = (start: number, end: number, markers: number[], supported = true) => ({
+const said = (start: number, end: number, markers: number[], reason = ""): Statement => ({
   start,
   end,
   support: 1,
-  supported,
+  state: reason ? "contradicted" : "supported",
   markers,
+  reason,
 });
 const citation = (marker: number) => ({
   marker,
@@ -26,7 +28,7 @@ describe("the sentences of an answer", () => {
   it("have Python's offsets and end before their markers", () => {
     const text = "🪨 is stone. [1] Sky [9] is made of it. [2] [?]";
     const points = Array.from(text).length;
-    const [first, second] = provedOf(text, [said(0, 15, [1]), said(16, points, [2], false)]);
+    const [first, second] = provedOf(text, [said(0, 15, [1]), said(16, points, [2], "no")]);
     expect(text.slice(first?.start, first?.end)).toBe("🪨 is stone.");
     expect(text.slice(second?.start, second?.end)).toBe("Sky [9] is made of it.");
   });
@@ -37,10 +39,11 @@ describe("the sentences of an answer", () => {
   });
 
   it("are located in an unfinished answer", () => {
-    const sentence = (text: string, marker: number) => ({
+    const sentence = (text: string, marker: number): SentenceEvent => ({
       text,
-      supported: true,
+      state: "supported",
       support: 1,
+      reason: "",
       citations: [citation(marker)],
     });
     const found = locatedIn("Same. Same. Not yet", [sentence("Same.", 1), sentence("Same.", 2), sentence("Gone.", 3)]);
@@ -58,7 +61,7 @@ describe("the sentences of an answer", () => {
       said(at("Next"), at("\n\n"), [2]),
       said(at("item"), text.length, [1]),
     ]);
-    const passages = passagesOf(text, blocksOf(text), proofs).flat(2);
+    const passages = [...passagesOf(text, blocksOf(text), proofs).values()].flat();
     const told = passages.map((one) => [
       one.sentence,
       one.closed,
@@ -70,5 +73,26 @@ describe("the sentences of an answer", () => {
       [1, true, "boldNext| one."],
       [2, true, "item"],
     ]);
+  });
+
+  it("are the rows of a table, closed in the last cell", () => {
+    const text = "| Plan | Cost |\n|--|--|\n| A | 1 [2] |\n| B | 2 [?] |";
+    const at = (part: string) => text.indexOf(part);
+    const proofs = provedOf(text, [
+      said(at("| A"), at("\n| B"), [2]),
+      said(at("| B"), text.length, [], "the passage says 3, not 2"),
+    ]);
+    const told = [...passagesOf(text, blocksOf(text), proofs).values()].map((cell) =>
+      cell.map((one) => [one.sentence, one.closed, one.pieces.map((piece) => piece.text).join("")]),
+    );
+    expect(told).toEqual([
+      [[null, false, "Plan"]],
+      [[null, false, "Cost"]],
+      [[0, false, "A"]],
+      [[0, true, "1"]],
+      [[1, false, "B"]],
+      [[1, true, "2"]],
+    ]);
+    expect(proofs.map((one) => one.wrong)).toEqual(["", "the passage says 3, not 2"]);
   });
 });

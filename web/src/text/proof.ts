@@ -1,6 +1,6 @@
 import type { SentenceEvent, Statement } from "../api/types";
 import { CodePoints } from "./codepoints";
-import type { Block, Run } from "./markdown";
+import { type Block, type Look, type Words, wordsOf } from "./markdown";
 
 /** A sentence of an answer as a range of a JavaScript string, and what supports it. */
 export interface Proved {
@@ -14,14 +14,13 @@ export interface Proved {
   markers: readonly number[];
 }
 
-const MARKER = /\s*\[(\d{1,3}|\?)\]\s*$/;
+/** A marker at the end of a sentence, or in the last cell of a row. */
+const MARKER = /\s*\[(?:(?:Web )?Source )?(\d{1,3}|\?)\]\s*\|?\s*$/;
 
 /** The statements of a complete answer. */
 export function provedOf(text: string, statements: readonly Statement[]): Proved[] {
   const points = new CodePoints(text);
-  return statements.map((one) =>
-    proved(text, points.unit(one.start), points.unit(one.end), wrongOf(one), one.markers),
-  );
+  return statements.map((one) => proved(text, points.unit(one.start), points.unit(one.end), wrongOf(one), one.markers));
 }
 
 /** The sentences that were checked so far, located in the text of an unfinished answer. */
@@ -62,7 +61,7 @@ function proved(text: string, start: number, whole: number, wrong: string, marke
 /** Consecutive characters with the same look. */
 export interface Piece {
   text: string;
-  look: Run["look"];
+  look: Look;
 }
 
 /** Consecutive pieces of one sentence; `closed` if the sentence and its markers end here. */
@@ -72,34 +71,34 @@ export interface Passage {
   pieces: Piece[];
 }
 
-/** Split each item of a block into passages, so that every sentence can be marked as right or wrong. */
-export function passagesOf(text: string, blocks: readonly Block[], proofs: readonly Proved[]): Passage[][][] {
-  const open = new Map<number, Passage>();
-  const out = blocks.map((block) => block.items.map((item) => passages(text, item.runs, proofs, open)));
-  for (const last of open.values()) last.closed = true;
+/** Split the words of blocks into passages, so that every sentence can be marked as right or wrong. */
+export function passagesOf(
+  text: string,
+  blocks: readonly Block[],
+  proofs: readonly Proved[],
+): ReadonlyMap<Words, Passage[]> {
+  const last = new Map<number, Passage>();
+  const out = new Map(wordsOf(blocks).map((words) => [words, passages(text, words, proofs, last)]));
+  for (const passage of last.values()) passage.closed = true;
   return out;
 }
 
-function passages(
-  text: string,
-  runs: readonly Run[],
-  proofs: readonly Proved[],
-  last: Map<number, Passage>,
-): Passage[] {
+function passages(text: string, { runs }: Words, proofs: readonly Proved[], last: Map<number, Passage>): Passage[] {
   const out: Passage[] = [];
-  for (const run of runs) {
-    for (let at = run.start; at < run.end; ) {
+  for (const { start, end, look } of runs) {
+    if (look === "gap") continue;
+    for (let at = start; at < end; ) {
       const number = proofs.findIndex((one) => one.whole > at);
       const next = proofs[number];
       const inside = next !== undefined && next.start <= at;
       const until = Math.min(
-        run.end,
-        next === undefined ? run.end : !inside ? next.start : at < next.end ? next.end : next.whole,
+        end,
+        next === undefined ? end : !inside ? next.start : at < next.end ? next.end : next.whole,
       );
       const sentence = inside ? number : null;
       if (!inside || at < (next as Proved).end) {
         const before = out.at(-1);
-        const piece = { text: text.slice(at, until), look: run.look };
+        const piece = { text: text.slice(at, until), look };
         if (before && before.sentence === sentence) before.pieces.push(piece);
         else out.push({ sentence, closed: false, pieces: [piece] });
         if (sentence !== null) last.set(sentence, out.at(-1) as Passage);

@@ -6,8 +6,8 @@ export interface Row {
   cells: Range[];
 }
 
-/** No two parts of it match the same characters, so a long line costs no more than its length. */
-const DELIMITERS = /^[\s:|]*-[\s:|-]*$/;
+/** The line below the head. No two parts match the same characters, so a long line costs no more than its length. */
+export const DELIMITERS = /^[\s:|]*-[\s:|-]*$/;
 const BAR = /(?<!\\)\|/g;
 
 /** Rows to show: so many before and after those that `near` touches, or the first ones if it touches none. */
@@ -64,7 +64,8 @@ function linesOf(text: string, start: number, end: number): Range[] {
   return out;
 }
 
-function cellsOf(text: string, line: Range, fenced: boolean): Range[] {
+/** Return the cells of a row; a fenced one may have a bar before the first and after the last. */
+export function cellsOf(text: string, line: Range, fenced: boolean): Range[] {
   let { start, end } = trimmed(text, line);
   if (fenced) {
     if (text[start] === "|") start++;

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, it } from "vitest";
-import { answered, cited, found, hit } from "../chat/samples";
+import { answered, cited, found, hit, stated } from "../chat/samples";
 import { fresh, type Turn } from "../chat/turns";
 import { turnView } from "./answer";
 
@@ -9,7 +9,7 @@ const done = (turn: Partial<Turn>): Turn => ({ ...fresh("1", "Why?"), state: "do
 
 it("opens the words and the address of a citation", () => {
   const text = "Stone is hard. [1]";
-  const statement = { start: 0, end: 18, support: 1, supported: true, markers: [1] };
+  const statement = stated(0, 18, { markers: [1] });
   const citation = cited(1, { quote: "Stone is hard.", url: "https://stone.example/a" });
   const answer = answered(text, { citations: [citation], statements: [statement] });
   const view = turnView(
@@ -27,14 +27,35 @@ it("opens the words and the address of a citation", () => {
 
 it("marks what the documents do not say", () => {
   const text = "Stone is soft.";
-  const statement = { start: 0, end: 14, support: 0, supported: false, markers: [] };
+  const statement = stated(0, 14, { state: "contradicted", reason: "the passage says hard" });
   const view = turnView(
     done({ text, answer: answered(text, { statements: [statement] }) }),
     () => undefined,
     async () => "",
   );
   expect(view.querySelector(".unproved")?.textContent).toBe(text);
-  expect(view.querySelector(".notice")?.textContent).toContain("not supported");
+  expect(view.querySelector(".notice")?.textContent).toContain("contradicted");
+  const mark = view.querySelector<HTMLButtonElement>("button.marker-unproved");
+  const reason = view.querySelector<HTMLElement>(".reason");
+  expect([mark?.getAttribute("aria-describedby"), reason?.textContent]).toEqual([reason?.id, "the passage says hard"]);
+  const pressed = new KeyboardEvent("keydown", { key: "Escape", cancelable: true });
+  mark?.dispatchEvent(pressed);
+  expect([reason?.hidden, pressed.defaultPrevented]).toEqual([true, true]);
+});
+
+it("draws tables, nested lists, quotations and code", () => {
+  const text = "| a | b |\n|--|--|\n| c | d [1] |\n\n1. e\n   - ~~f~~\n\n> g\n\n```\nh\n```";
+  const at = text.indexOf("| c");
+  const statements = [stated(at, text.indexOf("\n\n1."), { markers: [1] })];
+  const answer = answered(text, { statements, citations: [cited(1)] });
+  const prose = turnView(
+    done({ text, answer }),
+    () => undefined,
+    async () => "",
+  ).querySelector(".prose");
+  const texts = (selector: string) => [...(prose?.querySelectorAll(selector) ?? [])].map((one) => one.textContent);
+  expect([texts("th"), texts("td"), texts("td .marker")]).toEqual([["a", "b"], ["c", "d1"], ["1"]]);
+  expect([texts("ol > li > ul > li s"), texts("blockquote p"), texts("pre")]).toEqual([["f"], ["g"], ["h"]]);
 });
 
 it("shows a refusal with the closest passages", () => {

@@ -1,9 +1,11 @@
+import { refused, saidOf } from "../chat/said";
 import { placeOf, type Target } from "../chat/target";
 import { targetsOf } from "../chat/targets";
 import { isUnderWay, type Turn, type Vote } from "../chat/turns";
+import { randomId } from "../shell/ids";
 import { safeLink } from "../text/links";
-import { type Block, blocksOf } from "../text/markdown";
-import { locatedIn, type Passage, type Piece, type Proved, passagesOf, provedOf } from "../text/proof";
+import { type Block, blocksOf, type Words } from "../text/markdown";
+import { type Passage, type Piece, type Proved, passagesOf } from "../text/proof";
 import { shared } from "../words/shared/words";
 import { el, icon, iconButton } from "./dom";
 
@@ -15,7 +17,6 @@ export function turnView(turn: Turn, onAgain: () => void, onVote: OnVote): HTMLE
   const say = shared();
   const targets = targetsOf(turn);
   const sources = turn.answer ? targets.map(sourceView) : [];
-  const refused = turn.answer?.abstained && turn.answer.outcome !== "clarification";
   const found = turn.evidence?.hits.length;
   const view = el("article", { class: "turn" }, el("h3", { class: "question" }, turn.question));
   view.setAttribute("aria-busy", String(isUnderWay(turn)));
@@ -23,11 +24,12 @@ export function turnView(turn: Turn, onAgain: () => void, onVote: OnVote): HTMLE
     const told = found === undefined ? say.searching : say.reading(found);
     view.append(el("p", { class: "progress" }, el("span", { class: "pulse", "aria-hidden": "true" }), told));
   }
-  if (refused) view.append(refusal(turn, sources));
-  else view.append(...written(turn, targets, sources));
+  view.append(...written(turn, targets, sources));
   if (turn.state === "stopped") view.append(el("p", { class: "quiet" }, say.stoppedEarly));
   if (turn.state === "failed") {
-    view.append(el("p", { class: "notice", role: "alert" }, icon("warn"), el("span", {}, turn.error)));
+    const failure = notice(turn.error);
+    failure.setAttribute("role", "alert");
+    view.append(failure);
   }
   if (turn.state === "failed" || turn.state === "stopped") {
     const again = el("button", { type: "button", class: "button" }, icon("again"), say.askAgain);
@@ -58,69 +60,109 @@ function voting(turn: Turn, onVote: OnVote): HTMLElement {
   return el("div", { class: "voting" }, ...thumbs, said);
 }
 
-/** A refusal with the closest passages, or the server's own text if it sent none. */
-function refusal(turn: Turn, sources: readonly HTMLElement[]): HTMLElement {
-  const [first = "", ...rest] = turn.text.split("\n");
-  const more = sources.length ? listed(shared().closest, sources) : el("p", { class: "lines" }, rest.join("\n"));
-  return el("div", { class: "refusal" }, el("p", {}, first), more);
-}
-
+/** What an answer says and cites; of a refusal, its words and the closest passages. */
 function written(turn: Turn, targets: readonly Target[], sources: readonly HTMLElement[]): HTMLElement[] {
-  const { text, answer, sentences } = turn;
-  const proofs = answer ? provedOf(text, answer.statements) : locatedIn(text, sentences);
-  const blocks = blocksOf(text);
-  const unproved = proofs.filter((one) => one.wrong).length;
+  const isRefused = refused(turn);
+  const { failed, words, proofs } = saidOf(turn, isRefused && sources.length > 0);
+  const blocks = blocksOf(words);
+  const wrong = proofs.filter((one) => one.wrong).length;
   const numbers = targets.map((one) => one.marker);
-  const cited = sources.filter((_, at) => numbers[at] !== null);
-  const passages = passagesOf(text, blocks, proofs);
-  const marker = (number: number): HTMLElement | null => {
-    const source = sources[numbers.indexOf(number)];
-    return source ? markerView(number, source) : null;
+  const own = turn.answer?.outcome !== "closest";
+  const cited = sources.filter((_, at) => own && numbers[at] !== null);
+  const nearest = isRefused ? sources.filter((one) => !cited.includes(one)) : [];
+  const passages = passagesOf(words, blocks, proofs);
+  const shown: Shown = {
+    of: (one) => passages.get(one) ?? [],
+    sentence: (passage) => sentenceView(passage, proofs),
+    marks: ({ closed, sentence }) => {
+      const proved = closed && sentence !== null ? proofs[sentence] : undefined;
+      const markers = proved?.markers.flatMap((number) => {
+        const source = sources[numbers.indexOf(number)];
+        return source ? [markerView(number, source)] : [];
+      });
+      return [...(markers ?? []), ...(proved?.wrong ? [contradicted(proved.wrong)] : [])];
+    },
   };
-  const out: HTMLElement[] = [
-    el("div", { class: "prose" }, ...blocks.map((block, at) => blockView(block, passages[at] ?? [], proofs, marker))),
-  ];
-  if (answer && unproved) {
-    const told = shared().unsupported(unproved, proofs.length);
-    out.push(el("p", { class: "notice" }, icon("warn"), el("span", {}, told)));
-  }
+  const prose = el("div", { class: "prose" }, ...blocks.map((block) => blockView(block, shown)));
+  const out: HTMLElement[] = failed ? [notice(failed)] : [];
+  if (isRefused)
+    out.push(el("div", { class: "refusal" }, prose, nearest.length > 0 && listed(shared().closest, nearest)));
+  else out.push(prose);
+  if (turn.answer && wrong) out.push(notice(shared().unsupported(wrong, proofs.length)));
   if (cited.length) out.push(listed(shared().cited, cited));
   return out;
 }
 
-function blockView(
-  block: Block,
-  items: readonly Passage[][],
-  proofs: readonly Proved[],
-  marker: (number: number) => HTMLElement | null,
-): HTMLElement {
-  const shown = (item: readonly Passage[] = []) => item.flatMap((passage) => passageView(passage, proofs, marker));
-  if (block.kind === "list" || block.kind === "numbers") {
-    const rows = items.map((item, at) => el("li", { class: `depth-${block.items[at]?.depth ?? 0}` }, ...shown(item)));
-    return block.kind === "list" ? el("ul", {}, ...rows) : el("ol", { start: String(block.first) }, ...rows);
-  }
-  const tag = block.kind === "code" ? "pre" : block.kind === "heading" ? "h4" : "p";
-  return el(tag, {}, ...shown(items[0]));
+const notice = (text: string) => el("p", { class: "notice" }, icon("warn"), el("span", {}, text));
+
+/** How the passages of an answer are shown. */
+interface Shown {
+  of: (words: Words) => readonly Passage[];
+  sentence: (passage: Passage) => (Node | string)[];
+  marks: (passage: Passage) => Node[];
 }
 
-function passageView(
-  passage: Passage,
-  proofs: readonly Proved[],
-  marker: (number: number) => HTMLElement | null,
-): (Node | string)[] {
+function blockView(block: Block, shown: Shown): HTMLElement | null {
+  const line = (words: Words) => shown.of(words).flatMap((one) => [...shown.sentence(one), ...shown.marks(one)]);
+  const inner = (blocks: readonly Block[]) => blocks.map((one) => blockView(one, shown));
+  switch (block.kind) {
+    case "rule":
+      return el("hr");
+    case "quote":
+      return el("blockquote", {}, ...inner(block.blocks));
+    case "list": {
+      const items = block.items.map((item) => el("li", {}, ...inner(item)));
+      return block.first === null ? el("ul", {}, ...items) : el("ol", { start: String(block.first) }, ...items);
+    }
+    case "table": {
+      const head = block.head.map((cell) => el("th", { scope: "col" }, ...line(cell)));
+      const rows = block.rows.map((row) => el("tr", {}, ...row.map((cell) => el("td", {}, ...line(cell)))));
+      const table = el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows));
+      return el("section", { class: "grid", "aria-label": shared().table, tabindex: "0" }, table);
+    }
+    case "code": {
+      const passages = shown.of(block.words);
+      const code = el("pre", { tabindex: "0" }, ...passages.flatMap(shown.sentence));
+      return el("div", {}, code, ...passages.flatMap(shown.marks));
+    }
+    default: {
+      const inside = line(block.words);
+      return inside.length ? el(block.kind === "heading" ? "h4" : "p", {}, ...inside) : null;
+    }
+  }
+}
+
+function sentenceView(passage: Passage, proofs: readonly Proved[]): (Node | string)[] {
   const words = passage.pieces.map(looking);
   const proved = passage.sentence === null ? undefined : proofs[passage.sentence];
-  if (!proved) return words;
-  const sentence = el("span", { class: proved.wrong ? "sentence unproved" : "sentence" }, ...words);
-  if (!passage.closed) return [sentence];
-  const markers = proved.markers.map(marker).filter((one) => one !== null);
-  if (!proved.wrong) return [sentence, ...markers];
-  const note = el("span", { class: "marker-unproved", title: proved.wrong === "?" ? shared().notSaid : proved.wrong }, shared().notSupported);
-  return [sentence, ...markers, note];
+  return proved ? [el("span", { class: proved.wrong ? "sentence unproved" : "sentence" }, ...words)] : words;
 }
 
-function looking({ text, look }: Piece): Node | string {
-  return look ? el(look === "bold" ? "strong" : look === "italic" ? "em" : "code", {}, text) : text;
+const TAGS = { bold: "strong", italic: "em", struck: "s", code: "code" } as const;
+const looking = ({ text, look }: Piece): Node | string => (look ? el(TAGS[look], {}, text) : text);
+
+/** The mark of a contradicted sentence. The reason appears while the pointer or the focus is on it, until Escape. */
+function contradicted(why: string): HTMLElement {
+  const id = `reason-${randomId()}`;
+  const reason = el("span", { class: "reason", role: "tooltip", id }, why === "?" ? shared().notSaid : why);
+  const mark = el(
+    "button",
+    { type: "button", class: "marker-unproved", "aria-describedby": id },
+    shared().notSupported,
+  );
+  const whole = el("span", { class: "contradicted" }, mark, reason);
+  const show = () => {
+    reason.hidden = false;
+  };
+  whole.addEventListener("mouseenter", show);
+  mark.addEventListener("focus", show);
+  mark.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || reason.hidden) return;
+    event.preventDefault();
+    event.stopPropagation(); // or it would close the chat
+    reason.hidden = true;
+  });
+  return whole;
 }
 
 /** A number that opens the source it stands for. */

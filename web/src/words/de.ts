@@ -108,6 +108,8 @@ export const de: Words = {
 
   stopped: "Angehalten",
   allDocuments: "Alle Dokumente",
+  model: "Sprachmodell",
+  defaultModel: "Standardmodell",
   removeFilter: "Filter entfernen",
   onlyIn: (title) => `Nur in: ${title}`,
   removeScope: (title) => `Wieder alle Dokumente fragen, nicht nur ${title}`,
@@ -133,8 +135,10 @@ export const de: Words = {
   noEstimate: "Keine Schätzung: keine Antwort aus Textstellen",
   askedBack: "Rückfrage",
   underOne: "unter 1 %",
-  supportedSentences: "Belegte Sätze",
   ofAll: (at, all) => `${at} von ${all}`,
+  sentences: "Sätze",
+  states: (supported, unchecked, contradicted) =>
+    `belegt: ${supported}, nicht geprüft: ${unchecked}, widersprochen: ${contradicted}`,
   judge: "Bewertung, 0 bis 10",
   judged: (relevance, factuality, completeness) =>
     `Relevanz ${relevance}, Richtigkeit ${factuality}, Vollständigkeit ${completeness}`,
@@ -216,7 +220,6 @@ export const de: Words = {
   page: (label) => (isNumber(label) ? `Seite ${label}` : label),
   earlier: "Früheren Text zeigen",
   later: "Späteren Text zeigen",
-  table: "Tabelle",
   earlierRows: "Frühere Zeilen zeigen",
   laterRows: "Spätere Zeilen zeigen",
   leaves: { slide: "Folien", sheet: "Tabellenblätter" },

@@ -110,6 +110,8 @@ export const en = {
   // Asking
   stopped: "Stopped",
   allDocuments: "All documents",
+  model: "Language model",
+  defaultModel: "Default model",
   removeFilter: "Remove the filter",
   onlyIn: (title: string) => `Only in: ${title}`,
   removeScope: (title: string) => `Ask all documents again, not only ${title}`,
@@ -136,8 +138,10 @@ export const en = {
   noEstimate: "No estimate: not an answer from passages",
   askedBack: "Asked back",
   underOne: "under 1%",
-  supportedSentences: "Supported sentences",
   ofAll: (at: number, all: number) => `${at} of ${all}`,
+  sentences: "Sentences",
+  states: (supported: number, unchecked: number, contradicted: number) =>
+    `${supported} supported, ${unchecked} not checked, ${contradicted} contradicted`,
   judge: "Judge, 0 to 10",
   judged: (relevance: number, factuality: number, completeness: number) =>
     `relevance ${relevance}, factuality ${factuality}, completeness ${completeness}`,
@@ -222,7 +226,6 @@ export const en = {
   page: (label: string) => (isNumber(label) ? `Page ${label}` : label),
   earlier: "Show earlier text",
   later: "Show later text",
-  table: "Table",
   earlierRows: "Show earlier rows",
   laterRows: "Show later rows",
   leaves: { slide: "Slides", sheet: "Sheets" },

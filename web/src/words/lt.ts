@@ -105,6 +105,8 @@ export const lt: Words = {
 
   stopped: "Sustabdyta",
   allDocuments: "Visi dokumentai",
+  model: "Kalbos modelis",
+  defaultModel: "Numatytasis modelis",
   removeFilter: "Pašalinti filtrą",
   onlyIn: (title) => `Tik čia: ${title}`,
   removeScope: (title) => `Vėl klausti visų dokumentų, ne tik ${title}`,
@@ -130,8 +132,10 @@ export const lt: Words = {
   noEstimate: "Neįvertinta: atsakymas ne iš ištraukų",
   askedBack: "Klausiama patikslinti",
   underOne: "mažiau nei 1 %",
-  supportedSentences: "Pagrįsti sakiniai",
   ofAll: (at, all) => `${at} iš ${all}`,
+  sentences: "Sakiniai",
+  states: (supported, unchecked, contradicted) =>
+    `pagrįsti: ${supported}, netikrinti: ${unchecked}, prieštaraujantys: ${contradicted}`,
   judge: "Įvertinimas nuo 0 iki 10",
   judged: (relevance, factuality, completeness) =>
     `tinkamumas ${relevance}, teisingumas ${factuality}, išsamumas ${completeness}`,
@@ -215,7 +219,6 @@ export const lt: Words = {
   page: (label) => (isNumber(label) ? `${label} puslapis` : label),
   earlier: "Rodyti ankstesnį tekstą",
   later: "Rodyti tolesnį tekstą",
-  table: "Lentelė",
   earlierRows: "Rodyti ankstesnes eilutes",
   laterRows: "Rodyti tolesnes eilutes",
   leaves: { slide: "Skaidrės", sheet: "Lakštai" },

@@ -109,6 +109,8 @@ export const ms: Words = {
 
   stopped: "Dihentikan",
   allDocuments: "Semua dokumen",
+  model: "Model bahasa",
+  defaultModel: "Model lalai",
   removeFilter: "Buang tapisan",
   onlyIn: (title) => `Hanya dalam: ${title}`,
   removeScope: (title) => `Tanya semua dokumen semula, bukan hanya ${title}`,
@@ -134,8 +136,10 @@ export const ms: Words = {
   noEstimate: "Tiada anggaran: bukan jawapan daripada petikan",
   askedBack: "Bertanya semula",
   underOne: "bawah 1%",
-  supportedSentences: "Ayat yang disokong",
   ofAll: (at, all) => `${at} daripada ${all}`,
+  sentences: "Ayat",
+  states: (supported, unchecked, contradicted) =>
+    `disokong: ${supported}, tidak disemak: ${unchecked}, bercanggah: ${contradicted}`,
   judge: "Penilai, 0 hingga 10",
   judged: (relevance, factuality, completeness) =>
     `kerelevanan ${relevance}, ketepatan ${factuality}, kelengkapan ${completeness}`,
@@ -217,7 +221,6 @@ export const ms: Words = {
   page: (label) => (isNumber(label) ? `Halaman ${label}` : label),
   earlier: "Tunjukkan teks sebelumnya",
   later: "Tunjukkan teks seterusnya",
-  table: "Jadual",
   earlierRows: "Tunjukkan baris sebelumnya",
   laterRows: "Tunjukkan baris seterusnya",
   leaves: { slide: "Slaid", sheet: "Helaian" },

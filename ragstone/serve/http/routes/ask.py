@@ -20,6 +20,7 @@ from ragstone.engine.knowledge_base import Change
 from ragstone.serve import as_json
 from ragstone.serve.http import errors, question_settings
 from ragstone.serve.http.authentication import Reading
+from ragstone.serve.http.chosen_model import writing
 from ragstone.serve.http.errors import REQUEST_ID, Problem, Refused
 from ragstone.serve.http.messages import Characters, Metadata, Request, Response, Share
 from ragstone.serve.http.question_settings import QuestionSettings
@@ -45,6 +46,9 @@ ProfileName = Annotated[
     str,
     Field(max_length=200, description="profile of the server's preset, such as quick; see `profiles` in GET /settings"),
 ]
+ModelName = Annotated[
+    str, Field(max_length=200, description="language model that writes, one of `models` in GET /me; else the default")
+]
 
 
 # ---------------------------------------------------------------- messages
@@ -55,6 +59,7 @@ class QueryRequest(Request):
     session: SessionName = ""
     where: Where = None
     profile: ProfileName = ""
+    model: ModelName = ""
     settings: QuestionSettings | None = Field(default=None, description="settings of this question only")
     explain: bool = Field(default=False, description="return the evidence and how each score came about")
 
@@ -291,10 +296,12 @@ async def query(body: QueryRequest, request: HttpRequest, service: Here, caller:
 
     With `Accept: text/event-stream` the answer is streamed while it is written: see the schema QueryEvents.
     """
-    if caller.is_visitor and (body.profile or body.settings or body.explain):
+    if caller.is_visitor and (body.profile or body.model or body.settings or body.explain):
         raise Refused("forbidden", "visitors of a site ask under the server's settings")
     check_session(caller, body.session)
-    change = _change(body.profile, body.settings)
+    if body.model and body.model not in service.settings.models:
+        raise Refused("forbidden", "this model cannot be chosen; GET /me lists those that can")
+    change = _change(body.profile, body.settings, body.model)
     events = service.ask(caller, body.question, body.where or None, session=body.session, change=change)
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
     if STREAM in request.headers.get("accept", ""):
@@ -317,8 +324,10 @@ async def search(body: SearchRequest, service: Here, caller: Reading) -> SearchR
     return SearchResponse(query=body.query, hits=found, note=as_json.search_note(hits))
 
 
-def _change(profile: str, settings: QuestionSettings | None = None) -> Change | None:
+def _change(profile: str, settings: QuestionSettings | None = None, model: str = "") -> Change | None:
     """Return how a question changes the server's settings; None if it does not."""
+    if model:
+        return lambda held: writing(question_settings.apply(held, settings, profile), model)
     return partial(question_settings.apply, wanted=settings, profile=profile) if profile or settings else None
 
 

@@ -45,6 +45,7 @@ class Me(Response):
     open: bool = Field(description="true if no key is needed, because none was made")
     person: str | None = Field(description="the person who is signed in; null for a key")
     web_pages: bool = Field(description="whether the caller may add web pages by their address")
+    models: list[str] = Field(description="language models that a question may choose from")
 
 
 class Setting(Response):
@@ -267,6 +268,7 @@ async def me(service: Here, caller: Reading) -> Me:
         open=caller.key is None,
         person=caller.session.shown if caller.session else None,
         web_pages=may_add_pages(service, caller),
+        models=list(service.settings.models),
     )
 
 

@@ -24,6 +24,7 @@ export const de: Shared = {
   notSaid: "Die Dokumente widersprechen dem",
   unsupported: (wrong, all) =>
     `${wrong} von ${count(all, "Satz", "Sätzen")} ${wrong === 1 ? "ist" : "sind"} nach den Dokumenten falsch.`,
+  table: "Tabelle",
   cited: "Zitiert",
   closest: "Nächstliegende Stellen",
   stoppedEarly: "Angehalten. Der Text oben wurde nicht vollständig geprüft.",

@@ -24,6 +24,7 @@ export const en = {
   notSaid: "The documents contradict this",
   unsupported: (wrong: number, all: number) =>
     `${wrong} of ${count(all, "sentence")} ${wrong === 1 ? "is" : "are"} contradicted by the documents.`,
+  table: "Table",
   cited: "Cited",
   closest: "Closest passages",
   stoppedEarly: "Stopped. The text above was not fully checked.",

@@ -25,6 +25,7 @@ export const lt: Shared = {
   notSupported: "prieštarauja",
   notSaid: "Dokumentai tam prieštarauja",
   unsupported: (wrong, all) => `Dokumentams prieštarauja sakinių: ${wrong} iš ${all}.`,
+  table: "Lentelė",
   cited: "Cituojama",
   closest: "Artimiausios ištraukos",
   stoppedEarly: "Sustabdyta. Tekstas viršuje nebuvo iki galo patikrintas.",

@@ -22,6 +22,7 @@ export const ms: Shared = {
   notSupported: "bercanggah",
   notSaid: "Dokumen bercanggah dengan hal ini",
   unsupported: (wrong, all) => `${wrong} daripada ${count(all, "ayat")} bercanggah dengan dokumen.`,
+  table: "Jadual",
   cited: "Dipetik",
   closest: "Petikan paling hampir",
   stoppedEarly: "Dihentikan. Teks di atas belum disemak sepenuhnya.",

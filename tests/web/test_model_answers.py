@@ -1,0 +1,93 @@
+"""Answers that a language model writes, as the page draws them, and the models in the administration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from served import Visit, served
+
+from servers.openai_server import KEY, OpenAIServer
+
+Open = Callable[..., Visit]
+REPLY = """FOUND: yes
+Kentish ragstone is a hard grey limestone. [1]
+
+| stone | limestone |
+|---|---|
+| Kentish ragstone | hard grey **limestone** [1] |
+
+1. The Romans shipped it:
+   - down the river Medway [1]
+
+> It was first quarried in 1492. [1]
+
+```
+size = 12
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[OpenAIServer]:
+    def reply(messages: Sequence[Any]) -> str:
+        return REPLY if "ragstone" in str(messages) else "FOUND: yes\nIt opened in 1932. [1]"
+
+    with OpenAIServer(reply) as model:
+        yield model
+
+
+@pytest.fixture(scope="module")
+def plain(kb: Path) -> Iterator[str]:
+    """The address of a server whose administrators have chosen no model yet."""
+    with served(kb.with_name("modelled"), "--set", "serve.models=[own:m]", "--set", "cache.enabled=false") as url:
+        yield url
+
+
+def test_adds_tries_and_chooses_a_model(plain: str, model: OpenAIServer, visit: Open) -> None:
+    at = visit(plain, at="#/admin/models")
+    page, keys = at.page, at.page.keyboard
+    expect(page.get_by_text("no model: the documents are quoted")).to_be_visible()
+    page.locator("summary", has_text="Add a server of models").focus()
+    keys.press("Enter")
+    for text in ("own", model.url, KEY):
+        keys.press("Tab")
+        keys.type(text)
+    keys.press("Enter")
+    expect(page.get_by_role("row", name="own")).to_contain_text("stored")
+    assert KEY not in page.content()
+    page.get_by_label("Model", exact=True).fill("own:m")
+    page.get_by_role("button", name="Test", exact=True).press("Enter")
+    expect(page.get_by_role("region", name="own:m")).to_contain_text("It opened in 1932.")
+    page.get_by_role("button", name="Use", exact=True).press("Enter")
+    expect(page.locator(".figures").first).to_contain_text("own:m")
+    assert at.violations() == []
+    page.get_by_role("button", name="As configured").press("Enter")
+    expect(page.get_by_text("no model: the documents are quoted")).to_be_visible()
+
+
+def test_draws_tables_and_tells_reasons(plain: str, visit: Open) -> None:
+    at = visit(plain)
+    at.page.get_by_role("combobox", name="Language model").select_option("own:m")
+    turn = at.ask("What is Kentish ragstone?")
+    expect(turn.get_by_role("columnheader")).to_have_text(["stone", "limestone"])
+    expect(turn.locator("td .marker")).to_have_count(1)
+    expect(turn.locator("ol > li > ul > li")).to_contain_text("down the river Medway")
+    expect(turn.locator("pre")).to_have_text("size = 12")
+    mark = turn.get_by_role("button", name="contradicted")
+    reason = turn.get_by_role("tooltip")
+    expect(reason).to_have_count(0)
+    mark.focus()
+    expect(reason).to_be_visible()
+    assert at.violations() == []
+    at.page.keyboard.press("Escape")
+    expect(reason).to_have_count(0)
+    mark.hover()
+    expect(reason).to_be_visible()
+    box = reason.bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 1280
