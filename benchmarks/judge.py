@@ -80,7 +80,7 @@ async def _judged(
             "factuality": scores.factuality,
             "completeness": scores.completeness,
             "overall": overall(scores, settings.marks),
-            "confidence": confidence(known, 1.0, scores, settings.marks, settings.confidence),
+            "confidence": confidence(known, scores, settings.marks, settings.confidence),
         }
         for name, value in marks.items():
             values[name].append(value)

@@ -103,9 +103,8 @@ class Claims:
         return any(sum(lexical(word, said) for word in own) >= STATED * len(own) for said in self._denials)
 
     def is_head(self, row: str) -> bool:
-        """Return whether the first row of a table names its columns only: its words are of one passage or no claim."""
-        text = markdown.bare(row)
-        return not _denies(words(text)) and self._is_headed(self._new(_content(text)))
+        """Return whether the first row of a table only names its columns: it has no figure of its own."""
+        return not any(word.value and not lexical(word, self._question) for word in words(markdown.bare(row)))
 
     def contradicts(self, found: Verdict, statement: str) -> bool:
         """Return whether a statement says the opposite of yes or no to the question.
