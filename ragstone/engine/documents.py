@@ -122,7 +122,8 @@ class Documents:
         def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
             is_stored, folder = noting(version, reporter), version.folder.resolve()
             # An uploaded folder is a source: its own name says nothing about its files.
-            within = [file.resolve().relative_to(folder).parts for file in files]
+            inside = [file.resolve() for file in files if file.resolve().is_relative_to(folder)]
+            within = [file.relative_to(folder).parts for file in inside]
             roots = tuple({folder.joinpath(*parts[:2]) for parts in within if len(parts) > 2})
             return acquire.read_files(
                 files, settings, base=folder, roots=roots, given=given, is_stored=is_stored, stop=stop

@@ -106,7 +106,10 @@ class Observation:
 
     def to_json(self) -> str:
         """Return the observation as one canonical line."""
-        return canonical_json(asdict(self))
+        values = asdict(self)
+        if self.rightness is None:  # as older code wrote it
+            del values["rightness"]
+        return canonical_json(values)
 
     @classmethod
     def from_json(cls, text: str) -> Observation:

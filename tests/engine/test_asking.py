@@ -124,7 +124,7 @@ def test_a_model_that_is_down_leaves_a_quoted_answer_which_is_not_kept(kb: Path,
     answer = events(kb, asked(server))[-1].answer  # pyright: ignore
     assert answer.model == "extractive"
     assert "six in the morning" in answer.answer
-    assert any("quoted from the documents instead" in notice for notice in answer.notices)
+    assert any("the language model failed" in notice for notice in answer.notices)
     assert events(kb, asked(server))[-1].answer.model == "openai:gpt-4o-mini"  # pyright: ignore
 
 
@@ -153,7 +153,7 @@ def test_a_judge_that_is_down_is_told_of_and_the_answer_stands(kb: Path, server:
 
 def test_services_that_are_slow_one_after_the_other_share_the_deadline_of_the_question(kb: Path, server: OpenAIServer):
     server.faults.extend([Fault(kind="slow", seconds=30)] * 9)
-    slow = ["review.judge=model", "respond.eager=false", "services.deadline_seconds=1.5", "services.retries=0"]
+    slow = ["review.judge=model", "services.deadline_seconds=1.5", "services.retries=0"]
     started = time.monotonic()
     answer = events(kb, asked(server, *slow))[-1].answer  # pyright: ignore
     assert time.monotonic() - started < 2 * 1.5
@@ -227,21 +227,20 @@ async def _drop(stream: AsyncGenerator[Event]) -> None:
 
 
 @pytest.mark.parametrize("end", [_close, _cancel, _drop])
-@pytest.mark.parametrize("eager", ["true", "false"])
 def test_a_stream_that_ends_anywhere_leaves_nothing_behind(
-    kb: Path, server: OpenAIServer, end: Callable[[AsyncGenerator[Event]], Awaitable[None]], eager: str
+    kb: Path, server: OpenAIServer, end: Callable[[AsyncGenerator[Event]], Awaitable[None]]
 ):
     server.pause = 0.005
 
     async def all_ends() -> None:
-        settings = asked(server, "review.judge=model", "cache.enabled=false", f"respond.eager={eager}")
+        settings = asked(server, "review.judge=model", "cache.enabled=false")
         versions = open_versions(kb, Opening(overrides=settings), create=False, as_built=False)
         engine = KnowledgeBase(versions)
         count, own = 0, asyncio.all_tasks()
         try:
             whole = [event async for event in engine.stream(QUESTION, reader=OWNER)]
             # Every fourth place, others with the other way of judging.
-            for stop in range(int(eager == "true"), len(whole), 4):
+            for stop in range(1, len(whole), 4):
                 stream, seen = engine.stream(QUESTION, reader=OWNER), 0
                 while seen < stop:
                     await anext(stream)

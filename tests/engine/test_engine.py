@@ -334,7 +334,7 @@ def test_a_full_disk_leaves_what_was_stored(engine: KnowledgeBase):
     add(engine, Document(id="old", text="apple pie"))
     (pages,) = parts(engine).catalog.database.writer.execute("PRAGMA page_count").fetchone()
     parts(engine).catalog.database.writer.execute(f"PRAGMA max_page_count={pages + 2}")
-    with pytest.raises(KnowledgeBaseError, match=r"could not write.*full; nothing of this step was stored"):
+    with pytest.raises(KnowledgeBaseError, match=r"could not write.*the disk is full; nothing stored is lost"):
         add(engine, *(Document(id=f"d{i}", text=f"number {i}") for i in range(200)))
     assert engine.status().documents == 1
     assert search(engine, "apple", 1)

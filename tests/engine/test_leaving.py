@@ -67,7 +67,8 @@ def test_services_get_the_question_as_typed(tmp_path: Path) -> None:
     assert {one.address for one in answer.sent} == {model.url, web.url}
     assert answer.to_dict()["sent"][0]["what"]
     shown = View(reader=Reader.of("staff")).event(Answered(answer=answer))
-    assert shown == Answered(answer=replace(answer, sent=()))
+    assert isinstance(shown, Answered)
+    assert shown.answer.sent == ()
 
 
 @pytest.mark.parametrize(

@@ -291,16 +291,16 @@ def test_a_model_stays_within_the_calls_said_before(
     assert answer.usage.prompt_tokens + answer.usage.completion_tokens <= int(
         said.split(" tokens")[0].split()[-1].replace(",", "")
     )
-    assert all(one.supported for one in answer.statements)
+    assert all(one.state == "supported" for one in answer.statements)
 
 
-def test_an_overview_that_nothing_proves_is_quoted(reports: KnowledgeBase, tmp_path: Path) -> None:
+def test_an_overview_that_is_wrong_is_marked(reports: KnowledgeBase, tmp_path: Path) -> None:
     reports.close()
     model = Summariser("Penguins rule the Antarctic with iron crowns.")
     found = events(tmp_path / "reports", model, "Compare 2022.txt with 2023.txt")
     answer = answer_of(found)
-    assert "Revenue was 4.5 million euros in that year." in answer.answer
-    assert any("supported by the documents" in notice for notice in answer.notices)
+    assert answer.answer == "Penguins rule the Antarctic with iron crowns. [?]"
+    assert any("1 of 1 sentence marked [?]" in notice for notice in answer.notices)
 
 
 def test_without_calls_an_overview_is_quoted(reports: KnowledgeBase, tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_a_crash_before_the_indexes_followed_is_caught_up(tmp_path: Path):
 )
 def test_a_file_that_is_no_catalog(folder: Path, content: bytes):
     (folder / "v1" / "catalog.db").write_bytes(content)
-    with pytest.raises(Damaged, match=r"catalog\.db.*restore it from a backup"):
+    with pytest.raises(Damaged, match=r"catalog\.db.*restore a backup"):
         KnowledgeBase.open(folder)
 
 

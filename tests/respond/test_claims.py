@@ -120,8 +120,8 @@ def test_what_a_passage_denies_is_a_fact():
         (None, ["fact", "absence"], "part"),
         (None, ["fact"], "all"),
         ("nothing", ["fact"], "nothing"),
-        ("all", ["absence"], "nothing"),
-        ("all", ["absence", "fact"], "part"),
+        ("all", ["absence"], "all"),
+        ("all", ["absence", "fact"], "all"),
         ("all", ["fact"], "all"),
     ],
 )

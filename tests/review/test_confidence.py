@@ -37,16 +37,15 @@ def test_each_rating_counts_a_third_by_default() -> None:
     assert overall(scores((9, 6, 3)), MarkWeights(factuality=2, completeness=0)) == pytest.approx(0.7)
 
 
-def test_without_judge_it_is_support_times_answerability() -> None:
-    assert confidence(0.8, 1.0, None, MarkWeights(), ConfidenceWeights()) == pytest.approx(0.8)
-    assert confidence(0.8, 0.5, None, MarkWeights(), ConfidenceWeights(retrieval=0, answer=1)) == pytest.approx(0.4)
+def test_without_a_judge_it_is_the_probability() -> None:
+    assert confidence(0.8, None, MarkWeights(), ConfidenceWeights()) == pytest.approx(0.8)
+    assert confidence(0.8, None, MarkWeights(), ConfidenceWeights(retrieval=0, answer=1)) == pytest.approx(0.8)
 
 
 def test_judge_counts_by_its_weight() -> None:
     marks = scores((10, 10, 10))
-    assert confidence(0.5, 1.0, marks, MarkWeights(), ConfidenceWeights()) == pytest.approx(0.75)
-    assert confidence(0.5, 1.0, marks, MarkWeights(), ConfidenceWeights(retrieval=3)) == pytest.approx(0.625)
-    assert confidence(0.9, 0.0, marks, MarkWeights(), ConfidenceWeights()) == 0, "nothing of it is proved"
+    assert confidence(0.5, marks, MarkWeights(), ConfidenceWeights()) == pytest.approx(0.75)
+    assert confidence(0.5, marks, MarkWeights(), ConfidenceWeights(retrieval=3)) == pytest.approx(0.625)
 
 
 @given(SHARE, SHARE, st.floats(0.01, 10), st.floats(-10, 10))
@@ -62,35 +61,33 @@ def test_shift_applies_to_log_odds() -> None:
     assert calibrated(0.8, 2.0, 0.0) == pytest.approx(16 / 17)
 
 
-@given(MARKS, MARK_WEIGHTS, SHARE, SHARE, WEIGHTS, st.booleans())
+@given(MARKS, MARK_WEIGHTS, SHARE, WEIGHTS, st.booleans())
 def test_stays_within_bounds(
     marks: tuple[float, float, float],
     mark_weights: MarkWeights,
-    answerability: float,
-    support: float,
+    sure: float,
     weights: ConfidenceWeights,
     judged: bool,
 ) -> None:
     assert 0 <= overall(scores(marks), mark_weights) <= 1
-    assert 0 <= confidence(answerability, support, scores(marks) if judged else None, mark_weights, weights) <= 1
+    assert 0 <= confidence(sure, scores(marks) if judged else None, mark_weights, weights) <= 1
 
 
-@given(MARKS, MARKS, MARK_WEIGHTS, st.tuples(SHARE, SHARE), st.tuples(SHARE, SHARE), WEIGHTS)
+@given(MARKS, MARKS, MARK_WEIGHTS, st.tuples(SHARE, SHARE), WEIGHTS)
 def test_rises_with_each_input(
     one: tuple[float, float, float],
     other: tuple[float, float, float],
     mark_weights: MarkWeights,
-    answerable: tuple[float, float],
-    support: tuple[float, float],
+    sure: tuple[float, float],
     weights: ConfidenceWeights,
 ) -> None:
     low = tuple(map(min, one, other))
     high = tuple(map(max, one, other))
     assert overall(scores(low), mark_weights) <= overall(scores(high), mark_weights) + ALMOST
-    least = confidence(min(answerable), min(support), scores(low), mark_weights, weights)
-    assert least <= confidence(max(answerable), max(support), scores(high), mark_weights, weights) + ALMOST
-    alone = confidence(min(answerable), min(support), None, mark_weights, weights)
-    assert alone <= confidence(max(answerable), max(support), None, mark_weights, weights) + ALMOST
+    least = confidence(min(sure), scores(low), mark_weights, weights)
+    assert least <= confidence(max(sure), scores(high), mark_weights, weights) + ALMOST
+    alone = confidence(min(sure), None, mark_weights, weights)
+    assert alone <= confidence(max(sure), None, mark_weights, weights) + ALMOST
 
 
 @pytest.mark.parametrize(

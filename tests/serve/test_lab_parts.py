@@ -252,10 +252,10 @@ def test_marks_what_only_one_side_has(desk: Desk) -> None:
     assert len(LexborHTMLParser(answers.evidence_table(rows, "AB")).css("tbody tr")) == len(rows)
 
 
-def test_sentences_without_proof_are_marked(desk: Desk) -> None:
+def test_contradicted_sentences_are_marked(desk: Desk) -> None:
     answer = answer_of(desk, 7)
     doubtful = replace(
-        answer, statements=tuple(replace(one, supported=False, support=0.1) for one in answer.statements)
+        answer, statements=tuple(replace(one, state="contradicted", reason="no") for one in answer.statements)
     )
     card = LexborHTMLParser(answers.answer_card(Progress(answer=doubtful), None))
     assert len(card.css(".rs-unproved")) == len(answer.statements) > 0

@@ -17,7 +17,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.mark.usefixtures("workdir")
 def test_people_are_added_changed_and_removed(run: Run) -> None:
-    added = run("user", "add", "ada", "--scope", "write", "--group", "hr", "--json", typed=f"{PASSWORD}\n")
+    added = run("user", "add", "ada", "--create", "--scope", "write", "--group", "hr", "--json", typed=f"{PASSWORD}\n")
     assert (added.json["name"], added.json["scopes"], added.json["groups"]) == ("ada", ["write"], ["hr"])
     assert PASSWORD not in added.out
     assert "ada   write  hr" in run("user", "list").out
@@ -37,7 +37,7 @@ def test_people_are_added_changed_and_removed(run: Run) -> None:
 
 @pytest.mark.usefixtures("workdir")
 def test_refuses_weak_passwords_and_unknown_people(run: Run) -> None:
-    weak = run("user", "add", "ada", typed="short\n")
+    weak = run("user", "add", "ada", "--create", typed="short\n")
     assert (weak.code, "10 to 1,000 characters" in weak.err) == (2, True)
     assert run("user", "remove", "bob").code != 0
     both = run("user", "add", "ada", "--group", "hr", "--public-only", typed=PASSWORD)

@@ -65,7 +65,7 @@ def environment(**more: str) -> dict[str, str]:
 @contextmanager
 def served(kb: Path, *words: str, **env: str) -> Iterator[str]:
     """Serve a knowledge base on a free port; yield its address."""
-    command = [sys.executable, "-u", "-c", START, "serve", "--kb", str(kb), "--port", "0", *words]
+    command = [sys.executable, "-u", "-c", START, "serve", "--create", "--kb", str(kb), "--port", "0", *words]
     with TemporaryFile("w+") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment(**env), cwd=kb.parent)
         try:

@@ -145,7 +145,7 @@ def test_theme_follows_the_system_by_default(quoted: str, visit: Open) -> None:
 
 def test_asks_for_a_key_and_forgets_it(kb: Path, visit: Open) -> None:
     locked = kb.with_name("locked")
-    command = [sys.executable, "-c", START, "key", "make", "reader", "--scope", "read", "--kb", str(locked)]
+    command = [sys.executable, "-c", START, "key", "make", "reader", "--create", "--scope", "read", "--kb", str(locked)]
     made = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(), timeout=60)
     key = re.search(r"rgs_[\w-]+", made.stdout)
     assert key

@@ -311,7 +311,7 @@ def said(url: str, key: dict[str, str], question: str) -> Any:
 
 # ---------------------------------------------------------------- a model that writes
 
-WRITTEN = f"{ROOM} It has a heated pool. Room 7 has twelve seats."
+WRITTEN = f"{ROOM} It costs 950 euros. Room 7 has twelve seats."
 
 
 class Writing:
