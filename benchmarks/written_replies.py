@@ -38,7 +38,7 @@ SAME = 0.6
 """Share of words that a statement and a sentence have in common if they are the same."""
 
 
-FALSE_WEIGHT = 0.5
+FALSE_WEIGHT = 0.25
 """Weight of a false reply in the calibration: there is one for each right one, and of real replies most are right."""
 BINS = 10
 Floats = NDArray[np.float64]
@@ -134,9 +134,8 @@ async def _one(reply: WrittenReply, evidence: Evidence, answerer: WritingAnswere
     to.answers_lost += draft.outcome != "answer"
     to.answers_lost_unprompted += plain.told == "nothing"
     _claims(reply, draft, known, hits, to)
-    quoted = await answerer.quoted(evidence, request)
     whole = await written(Replayed.text)
-    to.inputs.append((reply.collection, _features(whole, quoted), True))
+    to.inputs.append((reply.collection, features(whole.told, whole.states), True))
     for number, falsehood in enumerate(reply.falsehoods):
         begun = time.process_time()
         false = await written(reply.first_line + reply.text(known, falsehood))
@@ -148,7 +147,7 @@ async def _one(reply: WrittenReply, evidence: Evidence, answerer: WritingAnswere
         if not caught:
             to.trouble.append(f"{reply.id}: not caught ({falsehood.change}): {falsehood.text}")
         if number == 0:
-            to.inputs.append((reply.collection, _features(false, quoted), False))
+            to.inputs.append((reply.collection, features(false.told, false.states), False))
 
 
 def _claims(reply: WrittenReply, draft: Draft, known: Mapping[int, int], hits: Sequence[Hit], to: Counted) -> None:
@@ -172,10 +171,6 @@ def _claims(reply: WrittenReply, draft: Draft, known: Mapping[int, int], hits: S
             to.cited_right += right
             if not right:
                 to.trouble.append(f"{reply.id}: cites {at.document_id} {at.quote[:80]!r}: {sentence.text}")
-
-
-def _features(answer: WrittenAnswer, quoted: Draft) -> tuple[float, ...]:
-    return features(answer.told, answer.states, quoted, answer.citations.values())
 
 
 def _is(statement: str, sentence: str) -> bool:
@@ -234,7 +229,7 @@ def auc(stated: Floats, right: NDArray[np.bool_]) -> float:
 
 
 def calibration_error(stated: Floats, right: NDArray[np.bool_]) -> float:
-    """Return the mean distance of stated and true shares over ten bins; false replies count half."""
+    """Return the mean distance of stated and true shares over ten bins; a false reply counts `FALSE_WEIGHT`."""
     weights = np.where(right, 1.0, FALSE_WEIGHT)
     bins = np.minimum(np.floor(stated * BINS), BINS - 1)
     error = 0.0

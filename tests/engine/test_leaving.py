@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest

@@ -160,8 +160,7 @@ def test_yes_or_no_must_fit_what_follows(agrees: bool, statement: str, contradic
 def test_head_of_a_table_names_columns():
     claims = Claims("Where are masks sold?", HITS)
     assert claims.is_head("| Masks | Opening hours |")
-    assert not claims.is_head("| Anna Berg | Director |")
-    assert not claims.is_head("| Masks | not sold |")
+    assert not claims.is_head("| Masks | 1,250 euros |")
 
 
 @given(st.text(max_size=80), st.sampled_from(["Zanzibar", "7,431", "Quetzalcoatl", "99%"]))

@@ -231,7 +231,7 @@ class WritingAnswerer:
             answerability=quoted.answerability,
             statements=tuple(answer.statements),
             support=answer.support,
-            rightness=probability(features(answer.told, answer.states, quoted, answer.citations.values())),
+            rightness=probability(features(answer.told, answer.states)),
             model=self._model.name,
             notices=notices,
         )
