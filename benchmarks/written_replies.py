@@ -32,7 +32,7 @@ from ragstone.respond.markdown import bare
 from ragstone.respond.writing.rightness import features, probability
 from ragstone.respond.writing.written import WritingAnswerer, WrittenAnswer
 
-QUICK_EVERY = 8
+QUICK_EVERY = 4
 """Each nth reply is replayed with ``--quick``."""
 SAME = 0.6
 """Share of words that a statement and a sentence have in common if they are the same."""
