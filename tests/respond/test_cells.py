@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ragstone.core.answers import Draft
 from ragstone.core.kinds import Kind
-from ragstone.core.records import Chunk, Evidence, Hit, Span
+from ragstone.core.records import Chunk, Evidence, Hit, Passage, Span
 from ragstone.core.request import Request
 from ragstone.core.table import Cell, as_markdown, table_of
 from ragstone.respond.requirements.unmet import CAP
@@ -201,6 +201,13 @@ def test_a_model_is_given_the_table_that_answers():
     assert READER.shown(found, Request.by_owner()).hits == (REPORT, GAMES)
     other = replace(found, question="Who won the marathon of 1896?")
     assert READER.shown(other, Request.by_owner()) == other
+
+
+def test_a_model_reads_the_table_first():
+    question = "What was Apple's net income in the three months ended July 1, 2023?"
+    passages = (Passage(hit=GAMES),)
+    found = Evidence(question=question, hits=(GAMES,), tables=(REPORT,), method="test", passages=passages)
+    assert READER.shown(found, Request.by_owner()).passages == (Passage(hit=REPORT), *passages)
 
 
 def test_omits_the_unit_that_excepts_shares():

@@ -10,7 +10,7 @@ from ragstone.core.answers import Draft, Statement
 from ragstone.core.kinds import Kind
 from ragstone.core.naming import name_of
 from ragstone.core.protocols import Weigher
-from ragstone.core.records import Chunk, Evidence
+from ragstone.core.records import Chunk, Evidence, Passage
 from ragstone.core.request import Request
 from ragstone.core.table import Cell
 from ragstone.respond.drafts import cite
@@ -117,7 +117,12 @@ class TableReader:
         if looked is None or looked.probability < WORTH_READING:
             return evidence
         hit = looked.cells[0].hit
-        return evidence if hit in evidence.hits else replace(evidence, hits=(hit, *evidence.hits))
+        if hit in evidence.hits:
+            return evidence
+        passages = evidence.passages
+        if passages and all(one.hit.chunk.id != hit.chunk.id for one in passages):
+            passages = (Passage(hit=hit), *passages)
+        return replace(evidence, hits=(hit, *evidence.hits), passages=passages)
 
     def lowered(
         self, probability: float, question: str, quoted: Sequence[tuple[str, Chunk]], request: Request
