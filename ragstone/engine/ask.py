@@ -97,7 +97,7 @@ class Ask:
             checked = await self._checked(evidence, request, timings)
             read = await asyncio.to_thread(with_passages, self._version, checked.evidence)
             checked = replace(checked, evidence=read)
-            if not _asked_back(before):
+            if self._version.models.chat() is None and not _asked_back(before):  # a model asks back itself
                 replied = await self._talking.clarification(checked.evidence, request)
         yield EvidenceFound(evidence=checked.evidence)
         draft: Draft | None = None

@@ -1,0 +1,91 @@
+"""What a language model reads: whole sections, each text once, newest versions first, and no path of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from kb import add, open_fast
+
+from ragstone.core.access import OWNER
+from ragstone.core.answers import Answer
+from ragstone.core.records import Document, Mark
+from servers.openai_server import KEY, OpenAIServer
+
+RULES = "# Harbour\n\n## Mooring\n\n{}\n\nBoats moor at the east quay. {}\n\n## Fuel\n\nThe pump opens at seven."
+FILLER = "The harbour master keeps the log of the quay. " * 6
+QUESTION = "Where do boats moor?"
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(lambda _: "FOUND: yes\nBoats moor at the east quay [1].") as running:
+        yield running
+
+
+def asked(
+    folder: Path, server: OpenAIServer, *documents: Document, settings: tuple[str, ...] = ()
+) -> tuple[Answer, str]:
+    """Return the answer to the question, and the last message that the model got."""
+    model = ("respond.model.name=openai:a-model", f"services.openai.base_url={server.url}")
+    chosen = (*model, f"services.openai.api_key={KEY}", "chunk.size=200", "chunk.overlap=0", *settings)
+    with closing(open_fast(folder, *chosen)) as engine:
+        add(engine, *documents)
+        answer = asyncio.run(engine.ask(QUESTION, reader=OWNER))
+    return answer, server.asked[-1].body["messages"][-1]["content"]
+
+
+def harbour(id: str = "harbour", **more: object) -> Document:
+    text = RULES.format(FILLER, FILLER)
+    headings = [("# Harbour", 1), ("## Mooring", 2), ("## Fuel", 2)]
+    marks = tuple(
+        Mark(kind="heading", start=at, end=at + len(line), level=level, label=line.lstrip("# "))
+        for line, level in headings
+        if (at := text.index(line)) >= 0
+    )
+    return Document(id=id, title="Harbour rules", text=text, marks=marks, **more)  # pyright: ignore
+
+
+@pytest.mark.usefixtures("workdir")
+def test_reads_the_whole_section_once(tmp_path: Path, server: OpenAIServer) -> None:
+    answer, prompt = asked(tmp_path / "kb", server, harbour(), harbour("copy"))
+    assert prompt.count("Boats moor at the east quay.") == 1
+    assert prompt.count(FILLER.strip()) == 2, "the paragraphs before and after are of the same section"
+    (citation,) = answer.citations
+    assert citation.quote == "Boats moor at the east quay."
+    assert answer.model == "openai:a-model"
+
+
+@pytest.mark.usefixtures("workdir")
+def test_reads_chunks_as_they_are_by_setting(tmp_path: Path, server: OpenAIServer) -> None:
+    _, prompt = asked(tmp_path / "kb", server, harbour(), settings=("respond.passages=0", "rank.top_k=1"))
+    assert FILLER.strip() not in prompt
+
+
+@pytest.mark.usefixtures("workdir")
+def test_reads_the_newest_version_first(tmp_path: Path, server: OpenAIServer) -> None:
+    versions = [
+        Document(
+            id=f"fees-{year}",
+            title=f"Mooring fees {year}",
+            text=f"Boats moor at the {quay} quay since {year}, and the fee of a night is {year - 2000} euros.",
+            metadata={"date": f"{year}-03-01"},
+        )
+        for year, quay in ((2019, "north"), (2025, "east"), (2022, "west"))
+    ]
+    _, prompt = asked(tmp_path / "kb", server, *versions)
+    places = [prompt.index(f"Mooring fees {year}") for year in (2025, 2022, 2019)]
+    assert places == sorted(places)
+    assert "(2025-03-01)" in prompt
+
+
+@pytest.mark.usefixtures("workdir")
+def test_no_prompt_names_a_path(tmp_path: Path, server: OpenAIServer) -> None:
+    named = Document(id=str(tmp_path / "secret" / "moor.txt"), text="Boats moor at the east quay, said the master.")
+    _, prompt = asked(tmp_path / "kb", server, named)
+    assert "moor.txt" in prompt
+    assert str(tmp_path) not in json.dumps([one.body for one in server.asked])
