@@ -101,7 +101,7 @@ def test_shows_what_nothing_proves(embedder: MiniLM):
     assert answer.text == "The director is Anna Berg. [?]"
     assert (answer.outcome, answer.model, answer.degraded) == ("answer", "scripted:one", False)
     assert answer.rightness is not None
-    assert answer.rightness < 0.5
+    assert answer.rightness < 0.6
 
 
 def test_events_make_up_the_answer(embedder: MiniLM):
