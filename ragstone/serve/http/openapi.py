@@ -42,14 +42,26 @@ def _document(app: FastAPI) -> dict[str, Any]:
     schemas = document["components"]["schemas"]
     for name, schema in events["$defs"].items():
         schemas.setdefault(name, schema)
-    for path, operations in document["paths"].items():
-        error = _REFERENCE.format(model="Failed" if path.startswith(OPENAI_PREFIX) else "Problem")
-        for operation in operations.values():
-            for status, response in operation["responses"].items():
-                # Errors are JSON, even on routes whose other responses are not.
-                if status >= "4" and path != "/ready":
-                    response["content"] = {"application/json": {"schema": {"$ref": error}}}
+    document["components"]["responses"] = _name_errors(document["paths"])
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)  # those errors have the one form, too
     document["components"]["schemas"] = dict(sorted(schemas.items()))
     return document
+
+
+def _name_errors(paths: dict[str, Any]) -> dict[str, Any]:
+    """Replace the error responses of every operation with references, and return the responses by their names."""
+    named: dict[str, Any] = {}
+    for path, operations in paths.items():
+        if path == "/ready":  # its 503 has the form of its success
+            continue
+        form = "Failed" if path.startswith(OPENAI_PREFIX) else "Problem"
+        for operation in operations.values():
+            responses = operation["responses"]
+            for status in [status for status in responses if status >= "4"]:
+                name = form + status
+                # Errors are JSON, even on routes whose other responses are not.
+                content = {"application/json": {"schema": {"$ref": _REFERENCE.format(model=form)}}}
+                named[name] = {"description": responses[status]["description"], "content": content}
+                responses[status] = {"$ref": f"#/components/responses/{name}"}
+    return dict(sorted(named.items()))
