@@ -90,7 +90,6 @@ docs: $(VENV)/.installed-dev  ## regenerate the pages and pictures of docs/
 	@$(BIN)/python tools/settings_table.py
 	@$(BIN)/python tools/command_line_page.py
 	@$(BIN)/python tools/openapi_page.py
-	@cd web && if [ -d node_modules ]; then npm run --silent types; else echo "no web/node_modules: types of the API left as they are"; fi
 	@$(BIN)/python tools/terminal_picture.py
 	@$(BIN)/python tools/answers_page.py
 	@$(BIN)/python -m tools.asked_page

@@ -2,7 +2,7 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 
-/** The API's messages by their names. Generated from `docs/openapi.json` by `npm run types`. */
+/** The API's messages by their names. `npm run types` generates `schema.d.ts` from `docs/openapi.json`; git ignores it. */
 export type Asked = Schemas["Asked"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type Answer = Schemas["Answer"];
