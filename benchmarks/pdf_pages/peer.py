@@ -22,7 +22,7 @@ def converter(name: str) -> Callable[[str], str]:
         from pathlib import Path
 
         from ragstone.acquire.readers.parsed import File
-        from ragstone.acquire.readers.pdf import parse
+        from ragstone.acquire.readers.pdf.document import parse
         from ragstone.settings import AcquireSettings
 
         settings = AcquireSettings(ocr="off")  # the peers read no pictures

@@ -1,7 +1,7 @@
 """A reader of your own: acquire.readers={.vcf: own.reader:parse}."""
 
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
-from ragstone.acquire.readers.text import text_of
+from ragstone.acquire.readers.text.plain import text_of
 
 
 def parse(file: File) -> Parsed:

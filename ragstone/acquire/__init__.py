@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ragstone.acquire.metadata.groups import Given, with_groups
 from ragstone.acquire.readers import left_out
-from ragstone.acquire.readers.tables import TableRow
+from ragstone.acquire.readers.tables.table_files import TableRow
 from ragstone.acquire.remote.listed import read_source
 from ragstone.acquire.remote.opening import connection_of, is_remote, is_site, on_disk, open_source
 from ragstone.acquire.sources.drawn import PageDrawer, is_drawn

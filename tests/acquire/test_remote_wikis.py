@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragstone import acquire
-from ragstone.acquire.readers.confluence import as_html
+from ragstone.acquire.readers.web.confluence import as_html
 from ragstone.core.access import READERS
 from ragstone.core.errors import SourceError
 from ragstone.core.records import Document

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.acquire.readers.rows import read_row
+from ragstone.acquire.readers.tables.rows import read_row
 from ragstone.core.record import prose_start, record_of
 from ragstone.core.records import Chunk
 from ragstone.settings.acquire import ColumnSettings

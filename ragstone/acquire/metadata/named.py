@@ -13,7 +13,7 @@ from ragstone.acquire.metadata.head import LOADER, LONGEST, has_fence, named_in_
 from ragstone.acquire.readers.decode import start_of
 from ragstone.acquire.readers.names import LANGUAGES, SETTINGS
 from ragstone.acquire.readers.parsed import File
-from ragstone.acquire.readers.rows import required
+from ragstone.acquire.readers.tables.rows import required
 from ragstone.core.named_groups import Named, is_access_name, is_clear_name, named_anywhere, named_in, together
 
 _ROWS = (".json", ".jsonl", ".ndjson", ".ipynb")

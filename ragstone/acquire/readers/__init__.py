@@ -1,10 +1,10 @@
-"""Readers: one module per file format.
+"""Readers: one module per file format, in folders by family.
 
 To add a format:
 
-1. Write a module in this folder with a function ``parse(file: File) -> Parsed``. `parsed.Writer` builds the text and
+1. Write a module in a folder with a function ``parse(file: File) -> Parsed``. `parsed.Writer` builds the text and
    records headings, code, tables and pages as exact spans. Raise `Unreadable`, with the reason, if there is no text.
-2. Add one line to `READERS`: the suffix and the name of the module.
+2. Add one line to `READERS`: the suffix, and the module as `folder.module`.
 
 A reader named in the table is imported and run in a separate process, with limits on time and memory, because the file
 may be hostile and the library that parses it may crash. A reader given as a function runs in this process: that is for
@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ragstone.acquire.readers import manual, markdown, notebook, restructured, tables, text
 from ragstone.acquire.readers.names import LANGUAGES, SETTINGS, left_out, suffix_of
 from ragstone.acquire.readers.parsed import File, Parsed
+from ragstone.acquire.readers.tables import table_files
+from ragstone.acquire.readers.text import markdown, notebook, plain, restructured
 from ragstone.core.records import Document, Skipped
 
 Rows = Iterator[Document | Skipped]
@@ -25,52 +26,52 @@ Reader = str | Callable[[File], Parsed] | Callable[[File], Rows] | Callable[[Fil
 """The name of a module of this package, or a function that returns the text of a file, or the documents of its rows."""
 
 READERS: dict[str, Reader] = {
-    **dict.fromkeys((*LANGUAGES, *SETTINGS), "code"),
-    ".txt": text.parse,
-    ".text": text.parse,
+    **dict.fromkeys((*LANGUAGES, *SETTINGS), "text.code"),
+    ".txt": plain.parse,
+    ".text": plain.parse,
     ".md": markdown.parse,
     ".markdown": markdown.parse,
     ".rst": restructured.parse,
-    ".man": manual.parse,
-    ".csv": tables.read_csv,
-    ".tsv": tables.read_csv,
-    ".jsonl": tables.read_jsonl,
-    ".ndjson": tables.read_jsonl,
-    ".json": tables.read_json,
+    ".man": "text.manual",
+    ".csv": table_files.read_csv,
+    ".tsv": table_files.read_csv,
+    ".jsonl": table_files.read_jsonl,
+    ".ndjson": table_files.read_jsonl,
+    ".json": table_files.read_json,
     ".ipynb": notebook.parse,
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".pdf": "pdf",
-    **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif"), "picture"),
-    ".docx": "word",
-    ".docm": "word",
-    ".pptx": "slides",
-    ".pptm": "slides",
-    **dict.fromkeys((".ppt", ".pps", ".pot"), "slides97"),
-    ".xlsx": "sheets",
-    ".xlsm": "sheets",
-    ".xls": "sheets",
-    ".ods": "sheets",
-    ".odt": "opendocument",
-    ".odp": "opendocument",
-    **dict.fromkeys((".wpd", ".sxw"), "office"),
-    ".epub": "epub",
-    ".rtf": "rtf",
-    ".eml": "mail",
-    ".mht": "mail",
-    ".mhtml": "mail",
-    ".msg": "outlook",
-    ".doc": "word97",
-    ".dot": "word97",
-    ".xml": "feed",
-    ".rss": "feed",
-    ".atom": "feed",
-    ".rdf": "feed",
-    ".srt": "subtitles",
-    ".vtt": "subtitles",
-    ".tex": "latex",
-    ".confluence": "confluence",
+    ".html": "web.html",
+    ".htm": "web.html",
+    ".xhtml": "web.html",
+    ".pdf": "pdf.document",
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif"), "pictures.picture"),
+    ".docx": "office.word",
+    ".docm": "office.word",
+    ".pptx": "office.slides",
+    ".pptm": "office.slides",
+    **dict.fromkeys((".ppt", ".pps", ".pot"), "office.slides97"),
+    ".xlsx": "office.sheets",
+    ".xlsm": "office.sheets",
+    ".xls": "office.sheets",
+    ".ods": "office.sheets",
+    ".odt": "office.opendocument",
+    ".odp": "office.opendocument",
+    **dict.fromkeys((".wpd", ".sxw"), "office.libreoffice"),
+    ".epub": "web.epub",
+    ".rtf": "office.rtf",
+    ".eml": "mail.eml",
+    ".mht": "mail.eml",
+    ".mhtml": "mail.eml",
+    ".msg": "mail.outlook",
+    ".doc": "office.word97",
+    ".dot": "office.word97",
+    ".xml": "web.feed",
+    ".rss": "web.feed",
+    ".atom": "web.feed",
+    ".rdf": "web.feed",
+    ".srt": "text.subtitles",
+    ".vtt": "text.subtitles",
+    ".tex": "text.latex",
+    ".confluence": "web.confluence",
 }
 """How files of a suffix are read. A file of any other suffix is read as what its first bytes say, or as text."""
 ARCHIVES = (".zip", ".gz", ".mbox")

@@ -11,8 +11,8 @@ from typing import Any
 
 from ragstone.acquire.metadata.groups import NOTHING_GIVEN, Given
 from ragstone.acquire.readers.decode import Unreadable, clean
-from ragstone.acquire.readers.figures import is_unit
-from ragstone.acquire.readers.grid import Box, Cell, Grid, grid
+from ragstone.acquire.readers.tables.figures import is_unit
+from ragstone.acquire.readers.tables.grid import Box, Cell, Grid, grid
 from ragstone.core.filters import Scalar
 from ragstone.core.layout import Placed
 from ragstone.core.records import Document, Mark, Metadata

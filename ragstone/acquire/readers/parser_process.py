@@ -23,8 +23,8 @@ from pathlib import Path
 from threading import Event, Lock
 
 from ragstone.acquire.ocr.engines import ocr_program
+from ragstone.acquire.readers import programs
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
-from ragstone.acquire.readers.office import programs
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.parser_messages import Request, from_json, to_json
 from ragstone.core.threads import Stopped, check
@@ -280,7 +280,7 @@ def _reply(reader: str, file: File) -> bytes:
 
 def _limit(settings: AcquireSettings) -> None:
     _limit_memory(settings.parse_mb)
-    allowed = {program for program in (ocr_program(settings.ocr), *programs()) if program}
+    allowed = {path for path in (ocr_program(settings.ocr), programs.manuals(), *programs.office()) if path}
 
     def refuse(event: str, details: tuple[object, ...]) -> None:
         if event in _FORBIDDEN and not (event == "subprocess.Popen" and details[0] in allowed):

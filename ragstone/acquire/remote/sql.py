@@ -10,8 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
-from ragstone.acquire.readers.fields import Json
-from ragstone.acquire.readers.rows import has_text, read_row
+from ragstone.acquire.readers.tables.fields import Json
+from ragstone.acquire.readers.tables.rows import has_text, read_row
 from ragstone.acquire.remote.address import Address, Opening
 from ragstone.core.errors import MissingExtra, SourceError, UsageError
 from ragstone.core.records import UNCLEAR, Skipped

@@ -9,7 +9,7 @@ from functools import cached_property
 from urllib.parse import quote, unquote, urlsplit
 
 from ragstone.acquire.readers.decode import Unreadable
-from ragstone.acquire.readers.package import Element, parse_xml
+from ragstone.acquire.readers.office.package import Element, parse_xml
 from ragstone.acquire.remote.address import Address, Opening
 from ragstone.acquire.sources.walk import is_passed_over
 from ragstone.core.errors import SourceError

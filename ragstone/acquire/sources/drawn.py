@@ -42,7 +42,7 @@ class PageDrawer:
         wanted = Wanted(number=number, width=width)
         suffix = suffix_of(path)
         file = File(path=path, name="", source="", suffix=suffix, settings=self._settings, wanted=wanted)
-        reader = "picture_drawing" if suffix in PICTURES else "pdf_drawing"
+        reader = "pictures.drawing" if suffix in PICTURES else "pdf.drawing"
         try:
             if path.stat().st_size > self._settings.max_file_mb * MEGABYTE:
                 raise Unreadable("the file is too large")

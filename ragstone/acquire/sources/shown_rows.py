@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragstone.acquire.readers import suffix_of, tables
+from ragstone.acquire.readers import suffix_of
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
 from ragstone.acquire.readers.parsed import File
+from ragstone.acquire.readers.tables import table_files
 from ragstone.core.errors import SourceError
 from ragstone.settings import AcquireSettings
 
@@ -19,7 +20,7 @@ def has_rows(path: Path) -> bool:
     return suffix_of(path) in (".csv", ".tsv")
 
 
-def rows_near(path: Path, name: str, id: str, settings: AcquireSettings, count: int) -> list[tables.TableRow]:
+def rows_near(path: Path, name: str, id: str, settings: AcquireSettings, count: int) -> list[table_files.TableRow]:
     """Return the row that a document was made of, between up to ``count`` rows on either side.
 
     Args:
@@ -39,6 +40,6 @@ def rows_near(path: Path, name: str, id: str, settings: AcquireSettings, count: 
     try:
         if path.stat().st_size > LARGEST_MB * MEGABYTE:
             return []
-        return tables.rows_near(file, id, count)
+        return table_files.rows_near(file, id, count)
     except (Unreadable, OSError) as error:
         raise SourceError(f"the rows of this table cannot be read: {error}") from error

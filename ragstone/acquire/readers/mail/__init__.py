@@ -1,0 +1,1 @@
+"""E-mails and messages of Outlook."""

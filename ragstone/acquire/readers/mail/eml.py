@@ -1,0 +1,140 @@
+"""E-mails (eml): the text, its sender, recipients, date and subject. Attachments become documents of their own.
+
+Web pages saved as one file (mhtml) have the same form.
+"""
+
+from __future__ import annotations
+
+import codecs
+from contextlib import suppress
+from dataclasses import replace
+from email import message_from_bytes, policy
+from email.header import decode_header, make_header
+from email.message import Message
+from email.utils import parsedate_to_datetime
+
+from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer, tidy
+from ragstone.acquire.readers.text.plain import without_blobs
+from ragstone.acquire.readers.web.html import parse_page
+from ragstone.core.filters import Scalar
+
+_MOST_PARTS = 500
+_HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Content-Type", "Received", "Return-Path")
+"""An e-mail has at least one of these."""
+_SAVED_PAGES = (".mht", ".mhtml")
+
+
+def parse(file: File) -> Parsed:
+    """Return the text of an e-mail, preferring plain text to HTML. Its title is the subject.
+
+    Raises:
+        Unreadable: the file is no e-mail.
+    """
+    # The older policy, because a hostile header can keep the header grammar of the newer one busy forever.
+    mail = message_from_bytes(_as_ascii(file.path.read_bytes()), policy=policy.compat32)
+    if not any(mail.get(name) for name in _HEADERS):
+        raise Unreadable("not an e-mail: it has no headers")
+    plain: list[str] = []
+    pages: list[str] = []
+    attached: list[Part] = []
+    if file.suffix in _SAVED_PAGES:
+        return _saved_page(mail, file.settings.access.column)
+    for number, part in enumerate(mail.walk()):
+        if number >= _MOST_PARTS:
+            break
+        if part.is_multipart():
+            continue
+        name = _header(part.get_filename() or "")
+        kind = part.get_content_type()
+        if name or part.get_content_disposition() == "attachment":
+            data = part.get_payload(decode=True)
+            if name and isinstance(data, bytes) and data:
+                attached.append(Part(name=name, data=data))
+        elif kind == "text/plain":
+            plain.append(_text(part))
+        elif kind == "text/html":
+            pages.append(_text(part))
+    writer = Writer()
+    if any(text.strip() for text in plain):
+        for text in plain:
+            writer.paragraph(text)
+    else:
+        for page in pages:
+            inner = parse_page(page)
+            writer.marked(inner.text, inner.marks)
+    subject = _header(mail.get("Subject", ""))
+    facts: dict[str, Scalar] = {
+        "kind": "eml",
+        "from": _header(mail.get("From", "")),
+        "to": _header(mail.get("To", "")),
+        "cc": _header(mail.get("Cc", "")),
+        "date": _date(mail),
+        "thread": thread_of(*(_header(mail.get(name, "")) for name in ("References", "In-Reply-To", "Message-ID"))),
+    }
+    return writer.parsed(title=subject, facts=facts, parts=attached)
+
+
+def thread_of(references: str, reply_to: str, own: str) -> str:
+    """Return what the messages of a conversation share: the id of its first message.
+
+    Args:
+        references: the ids of the messages before, the first one first.
+        reply_to: the id of the message that this one answers.
+        own: the id of this message.
+    """
+    first = (references.split() or reply_to.split() or own.split() or [""])[0]
+    return first.strip("<>")[:200]
+
+
+def _as_ascii(data: bytes) -> bytes:
+    """Return a message in UTF-16, which programs of Windows save, as UTF-8; others as they are."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace").encode("utf-8", "replace")
+    start = data[:200]
+    if len(start) > 20 and start[1::2].count(0) > 0.8 * len(start) / 2:
+        return data.decode("utf-16-le", "replace").encode("utf-8", "replace")
+    return data
+
+
+def _saved_page(mail: Message, column: str) -> Parsed:
+    """Return the page of a web archive; its pictures and style sheets are left out.
+
+    Raises:
+        Unreadable: there is no page in it.
+    """
+    page = next((part for part in mail.walk() if part.get_content_type() == "text/html"), None)
+    if page is None:
+        raise Unreadable("no page in it")
+    url = _header(page.get("Content-Location", "")) or _header(mail.get("Snapshot-Content-Location", ""))
+    parsed = parse_page(without_blobs(_text(page)), column)
+    facts = {**parsed.facts, "kind": "mhtml", "saved": _date(mail)}
+    url = url if url.startswith(("https://", "http://")) else parsed.url
+    return replace(parsed, title=parsed.title or _header(mail.get("Subject", "")), url=url, facts=facts)
+
+
+def _text(part: Message) -> str:
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return ""
+    for encoding in (part.get_content_charset() or "utf-8", "utf-8"):
+        try:
+            return data.decode(encoding)
+        except (LookupError, UnicodeDecodeError):
+            continue
+    return data.decode("cp1252", "replace")
+
+
+def _header(written: object) -> str:
+    """Return the words of a header, decoded."""
+    text = str(written)
+    with suppress(ValueError, LookupError):  # Keep the header as it is written.
+        text = str(make_header(decode_header(text)))
+    return " ".join(tidy(text).split())
+
+
+def _date(mail: Message) -> str:
+    try:
+        return parsedate_to_datetime(str(mail.get("Date", ""))).isoformat()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return ""

@@ -1,0 +1,1 @@
+"""Files of word processors, presentations and spreadsheets, and the packages that hold them."""

@@ -1,0 +1,103 @@
+"""PowerPoint presentations: each slide is a page, with its title as a heading and its notes at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ragstone.acquire.readers.office.embedded import EmbeddedPictures
+from ragstone.acquire.readers.office.package import Element, Package
+from ragstone.acquire.readers.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.tables.grid import Cell
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_TITLES = ("title", "ctrTitle")
+_FURNITURE = ("dt", "ftr", "sldNum", "hdr", "sldImg")
+"""Placeholders for the date, footer, number and picture of a slide."""
+
+
+def parse(file: File) -> Parsed:
+    """Return the slides of a presentation in order.
+
+    Raises:
+        Unreadable: it is encrypted, damaged, or refused.
+    """
+    with Package(file.path) as package:
+        main = next(
+            (n for kind, n in package.relations("").values() if kind == "officeDocument"), "ppt/presentation.xml"
+        )
+        slides = package.relations(main)
+        title, facts = package.properties(file.settings.access.column)
+        writer, count, pictures = Writer(), 0, EmbeddedPictures(package, file)
+        for count, one in enumerate(package.xml(main).iter(f"{_P}sldId"), 1):
+            _, name = slides.get(one.get(f"{_R}id", ""), ("", ""))
+            if name not in package.names:
+                continue
+            writer.page(str(count))
+            below = package.relations(name)
+            _slide(writer, package.xml(name), pictures, below)
+            for kind, notes in below.values():
+                if kind == "notesSlide" and notes in package.names:
+                    words = "\n".join(text for role, text in _shapes(package.xml(notes)) if role not in _FURNITURE)
+                    writer.paragraph(f"Notes: {words}" if words.strip() else "")
+    return writer.parsed(title=title, facts={"kind": "pptx", "pages": count, **pictures.facts, **facts})
+
+
+def _slide(
+    writer: Writer, slide: Element, pictures: EmbeddedPictures, relations: Mapping[str, tuple[str, str]]
+) -> None:
+    for shape in slide.iter():
+        if shape.tag == f"{_P}sp":
+            role, text = _role(shape), _text(shape)
+            if role in _TITLES:
+                writer.heading(text, 1)
+            elif role not in _FURNITURE:
+                writer.paragraph(text)
+        elif shape.tag == f"{_A}tbl":
+            writer.table(_table(shape))
+        elif shape.tag == f"{_P}pic":
+            pictures.write(writer, shape, relations)
+
+
+def _table(table: Element) -> list[list[Cell]]:
+    properties = table.find(f"{_A}tblPr")
+    first_is_heading = properties is not None and properties.get("firstRow") in ("1", "true")
+    return [
+        [
+            Cell(
+                _text(cell),
+                columns=_number(cell.get("gridSpan", "")),
+                rows=_number(cell.get("rowSpan", "")),
+                heading=first_is_heading and number == 0,
+            )
+            for cell in row.iterfind(f"{_A}tc")
+            if cell.get("hMerge") not in ("1", "true") and cell.get("vMerge") not in ("1", "true")
+        ]
+        for number, row in enumerate(table.iterfind(f"{_A}tr"))
+    ]
+
+
+def _number(written: str) -> int:
+    return min(int(written), 1000) if written.isascii() and written.isdigit() and len(written) < 7 else 1
+
+
+def _shapes(slide: Element) -> Iterator[tuple[str, str]]:
+    for shape in slide.iter(f"{_P}sp"):
+        yield _role(shape), _text(shape)
+
+
+def _role(shape: Element) -> str:
+    placeholder = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
+    return placeholder.get("type", "body") if placeholder is not None else ""
+
+
+def _text(shape: Element) -> str:
+    """Return the paragraphs of a shape, one per line."""
+    lines: list[str] = []
+    for paragraph in shape.iter(f"{_A}p"):
+        words = (
+            one.text or "" if one.tag == f"{_A}t" else "\n" if one.tag == f"{_A}br" else "" for one in paragraph.iter()
+        )
+        lines.append("".join(words).strip())
+    return "\n".join(line for line in lines if line)

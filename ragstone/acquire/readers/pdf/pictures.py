@@ -1,0 +1,233 @@
+"""Pages of a PDF that are pictures, or whose text says nothing, and pictures with words on pages of text."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pypdfium2  # pyright: ignore[reportMissingTypeStubs]
+import pypdfium2.raw as pdfium  # pyright: ignore[reportMissingTypeStubs]
+
+from ragstone.acquire.ocr.engines import recognizer
+from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.parsed import File, Writer
+from ragstone.acquire.readers.pdf.words import Line
+from ragstone.core.filters import Scalar
+
+if TYPE_CHECKING:
+    from ragstone.acquire.ocr.reading import Scan
+    from ragstone.acquire.ocr.recognizer import Gray
+    from ragstone.acquire.readers.pdf.characters import Page
+
+_RESOLUTION = 200 / 72
+"""Pixels for each point of a page that is drawn, not a picture."""
+_COARSEST, _FINEST = 100 / 72, 300 / 72
+"""Pixels for each point of a page that is a picture: as many as it has, so that nothing is blurred, within bounds."""
+_LONGEST_SIDE = 3600
+_SMALLEST_SHARE = 0.03
+"""Share of a page that a picture covers at least to be read: a logo is smaller."""
+_WHOLE_PAGE = 0.5
+"""Share of a page that the picture of a scan covers at least."""
+_MOST_PICTURES = 20
+"""Pictures of a page of text that are read."""
+_MOST_OBJECTS = 20_000
+_FEW_CHARACTERS = 40
+"""A page with fewer characters than this beside its picture is a scan with a stamp or a page number added."""
+_MOST_UNNAMED = 0.1
+"""Share of characters without a name in a text that can be read: their font does not say what they are."""
+_FEWEST_VOWELS = 0.22
+"""Share of vowels in the letters of a text that can be read. All languages have a third of them; of the letters of a
+font that shifts each, a sixth are vowels."""
+_ENOUGH_LETTERS = 100
+_ENOUGH_CHARACTERS = 3000
+_LEAST_OF_TEXT = 0.5
+"""Characters that a scan gives at least to replace the text of its page, as a share of those that the text has."""
+_UNNAMED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
+_VOWEL = re.compile(r"[aeiouyà-æè-ïò-öø-ýÿāăąēėęěīįőœũūůűų]", re.IGNORECASE)
+
+_Box = tuple[float, float, float, float]
+"""Left, bottom, right and top, in points of the page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scans:
+    """What the pictures of a PDF say.
+
+    ``instead`` are the pages whose scan replaces their text; on other pages it comes after the text. ``why_none`` says
+    why a PDF without text has none here either.
+    """
+
+    pages: Mapping[int, Sequence[Scan]] = field(default_factory=dict[int, "Sequence[Scan]"])
+    instead: frozenset[int] = frozenset()
+    facts: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
+    partial: str = ""
+    why_none: str = "no text in it"
+
+    @property
+    def has_text(self) -> bool:
+        return bool(self.pages)
+
+    def write(self, writer: Writer, number: int) -> None:
+        """Write what the pictures of a page say."""
+        if number in self.pages:
+            from ragstone.acquire.ocr.reading import write
+
+            for scan in self.pages[number]:
+                write(writer, scan, number if number in self.instead else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictures:
+    """The pictures of a page.
+
+    ``objects`` counts all that is drawn on it, text included. ``boxes`` are those of pictures that are no logos,
+    ``whole`` says whether one of them covers the page, and ``resolution`` is their finest, in pixels for each point.
+    """
+
+    objects: int = 0
+    boxes: Sequence[_Box] = ()
+    whole: bool = False
+    resolution: float = _RESOLUTION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Picture:
+    """A picture to read: a page, or the part of one in a box."""
+
+    page: int
+    resolution: float
+    box: _Box | None = None
+
+
+def scanned(book: pypdfium2.PdfDocument, pages: Sequence[Page], file: File) -> Scans:
+    """Return what the pictures of a PDF say.
+
+    Args:
+        book: the open file.
+        pages: the lines of text and the pictures of each page.
+        file: the settings, and whom to tell that work goes on.
+    """
+    settings = file.settings
+    wanted = [one for number, page in enumerate(pages) for one in _wanted(number, page)]
+    scans = sum(one.box is None for one in wanted)
+    if not wanted:
+        return Scans()
+    try:
+        engine = recognizer(settings.ocr, "a scan: its pages are pictures", file.at_work)
+    except Unreadable as error:
+        # Pictures on pages of text are not missed: most are photographs.
+        missing = f"{scans} of {len(pages)} pages are scans; {str(error).partition('; ')[2]}" if scans else ""
+        return Scans(partial=missing, why_none=str(error))
+    from ragstone.acquire.ocr.reading import Tally, read_all
+
+    read = wanted[: settings.ocr_pages]
+    found: dict[int, list[Scan]] = {}
+    tally, instead = Tally(), set[int]()
+    rendered = (_rendered(book, one) for one in read)
+    for one, scan in zip(read, read_all(rendered, engine, settings, file.at_work), strict=True):
+        # What is there already is better than a few words of handwriting that were made out.
+        held = sum(len(line.text) for line in pages[one.page].lines) if one.box is None else 0
+        says_more = scan.characters > _LEAST_OF_TEXT * held
+        if says_more or scan.failure:
+            tally.add(scan)
+        if says_more:
+            found.setdefault(one.page, []).append(scan)
+            if one.box is None:
+                instead.add(one.page)
+    left = len(wanted) - len(read)
+    partial = f"{left} of {len(wanted)} scans and pictures were not read (acquire.ocr_pages)" if left else ""
+    if tally.failed:
+        partial = f"{tally.failed} of {len(wanted)} scans and pictures could not be read: {tally.failure}"
+    return Scans(
+        pages=found,
+        instead=frozenset(instead),
+        facts=tally.facts(engine.name),
+        partial=partial,
+        why_none=tally.failure or "no text in it, and none in its pictures",
+    )
+
+
+def pictures_of(page: pypdfium2.PdfPage) -> Pictures:
+    """Return the pictures of an open page."""
+    count = pdfium.FPDFPage_CountObjects(page.raw)
+    area = max(page.get_width() * page.get_height(), 1.0)
+    edges = [ctypes.c_float() for _ in range(4)]
+    pointers = [ctypes.byref(edge) for edge in edges]
+    boxes: list[_Box] = []
+    whole = False
+    resolution = 0.0
+    wide, high = ctypes.c_uint(), ctypes.c_uint()
+    for index in range(min(count, _MOST_OBJECTS)):
+        one = pdfium.FPDFPage_GetObject(page.raw, index)
+        is_picture = pdfium.FPDFPageObj_GetType(one) == pdfium.FPDF_PAGEOBJ_IMAGE
+        if is_picture and pdfium.FPDFPageObj_GetBounds(one, *pointers):
+            left, bottom, right, top = (edge.value for edge in edges)
+            share = (right - left) * (top - bottom) / area
+            whole = whole or share >= _WHOLE_PAGE
+            if share >= _SMALLEST_SHARE:
+                boxes.append((left, bottom, right, top))
+                # A picture may be turned on the page, so its longer side is compared with the longer side of its box.
+                pdfium.FPDFImageObj_GetImagePixelSize(one, ctypes.byref(wide), ctypes.byref(high))
+                longer = max(right - left, top - bottom, 1.0)
+                resolution = max(resolution, max(wide.value, high.value) / longer)
+    return Pictures(objects=count, boxes=boxes, whole=whole, resolution=resolution or _RESOLUTION)
+
+
+def is_readable(text: str) -> bool:
+    """Return whether the text of a page is one, and not what a font without names of its characters left of it."""
+    text = text[:_ENOUGH_CHARACTERS]
+    if len(_UNNAMED.findall(text)) > _MOST_UNNAMED * len(text):
+        return False
+    letters = len(_LATIN.findall(text))
+    return letters < _ENOUGH_LETTERS or len(_VOWEL.findall(text)) >= _FEWEST_VOWELS * letters
+
+
+def _wanted(number: int, page: Page) -> list[_Picture]:
+    """Return what is to be read of a page: all of it if it is a scan, or else its pictures."""
+    lines, pictures = page.lines, page.pictures
+    text = " ".join(line.text for line in lines)
+    resolution = min(max(pictures.resolution, _COARSEST), _FINEST)
+    whole = _Picture(page=number, resolution=resolution)
+    if not text:
+        return [whole] if pictures.objects else []
+    if (len(text) < _FEW_CHARACTERS and pictures.whole) or not is_readable(text):
+        return [whole]
+    # A picture with text of the page on it is a background, or a scan that has been read already.
+    free = (box for box in pictures.boxes if not any(_is_inside(line, page.frame.turned(*box)) for line in lines))
+    return [_Picture(page=number, resolution=resolution, box=box) for box in islice(free, _MOST_PICTURES)]
+
+
+def _is_inside(line: Line, box: _Box) -> bool:
+    left, bottom, right, top = box
+    return left <= (line.left + line.right) / 2 <= right and bottom <= (line.bottom + line.top) / 2 <= top
+
+
+def _rendered(book: pypdfium2.PdfDocument, picture: _Picture) -> Gray:
+    """Return a page as it is shown, or the part of it that a picture covers."""
+    page = book[picture.page]
+    width, height = page.get_size()
+    scale = min(picture.resolution, _LONGEST_SIDE / max(width, height, 1.0))
+    bitmap = cast("Any", page).render(scale=scale, grayscale=True)
+    pixels = np.array(bitmap.to_numpy(), np.uint8)  # a copy: the next line frees the pixels
+    bitmap.close()
+    pixels = pixels.reshape(pixels.shape[:2])
+    if picture.box is not None:
+        left, bottom, right, top = picture.box
+        corners = [_shown(page, pixels.shape, x, y) for x in (left, right) for y in (bottom, top)]
+        across, down = sorted(x for x, _ in corners), sorted(y for _, y in corners)
+        pixels = pixels[max(down[0], 0) : max(down[-1], 1), max(across[0], 0) : max(across[-1], 1)]
+    page.close()
+    return np.ascontiguousarray(pixels)
+
+
+def _shown(page: pypdfium2.PdfPage, shape: tuple[int, ...], x: float, y: float) -> tuple[int, int]:
+    """Return the pixel that shows a point of a page, which may be turned."""
+    across, down = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDF_PageToDevice(page.raw, 0, 0, shape[1], shape[0], 0, x, y, ctypes.byref(across), ctypes.byref(down))
+    return across.value, down.value

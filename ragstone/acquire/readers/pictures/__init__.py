@@ -1,0 +1,1 @@
+"""Pictures that show text, and drawing them for people."""

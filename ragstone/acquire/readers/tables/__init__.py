@@ -1,0 +1,1 @@
+"""Tables: files of rows, and the grids of cells that other readers find."""

@@ -1,0 +1,1 @@
+"""Formats that are text with marks: Markdown, reStructuredText, source code and others."""

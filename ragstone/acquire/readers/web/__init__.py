@@ -1,0 +1,1 @@
+"""HTML, and formats made of it: feeds, e-books and wiki pages."""

@@ -1,0 +1,216 @@
+"""Mail folders, Outlook messages, saved web pages and Word documents before 2007."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from structure import marked, outline
+
+from ragstone.acquire.readers.mail.outlook import _decompressed  # pyright: ignore[reportPrivateUsage]
+from ragstone.core.records import Document, Skipped
+
+ReadOne = Callable[..., Document]
+ReadAll = Callable[..., list[Document | Skipped]]
+Why = Callable[..., str]
+
+MBOX = b"""From ann@mill.example Mon May  6 07:08:09 2024
+From: Ann <ann@mill.example>
+To: Bob <bob@mill.example>
+Subject: Wheels
+Message-ID: <1@mill.example>
+Date: Mon, 6 May 2024 07:08:09 +0000
+
+>From now on the wheels turn.
+
+From here no message begins.
+
+From bob@mill.example Mon May  6 08:08:09 2024
+From: Bob <bob@mill.example>
+Subject: Re: Wheels
+Message-ID: <2@mill.example>
+In-Reply-To: <1@mill.example>
+Content-Type: multipart/mixed; boundary=b
+
+--b
+
+Good.
+--b
+Content-Disposition: attachment; filename=list.txt
+
+one wheel
+--b--
+"""
+
+
+@pytest.fixture
+def office(data_dir: Path) -> Path:
+    return data_dir / "office" / "apache" / "dev" / "files"
+
+
+def test_each_message_of_a_mail_folder_is_a_document(read_all: ReadAll) -> None:
+    documents = [one for one in read_all("in.mbox", MBOX) if isinstance(one, Document)]
+    assert [(one.title, one.text) for one in documents] == [
+        ("Wheels", "From now on the wheels turn.\n\nFrom here no message begins."),
+        ("Re: Wheels", "Good."),
+        ("", "one wheel"),
+    ]
+    assert [one.metadata.get("thread") for one in documents] == ["1@mill.example", "1@mill.example", None]
+    assert documents[0].metadata["from"] == "Ann <ann@mill.example>"
+    assert documents[2].id == f"{documents[1].id}/list.txt"
+
+
+def test_message_keeps_its_id_when_others_go(read_all: ReadAll) -> None:
+    whole = [one.id for one in read_all("in.mbox", MBOX) if isinstance(one, Document)]
+    second = MBOX[MBOX.index(b"From bob@") :]
+    assert [one.id for one in read_all("in.mbox", second) if isinstance(one, Document)] == whole[1:]
+
+
+def test_large_message_does_not_stop_the_folder(read_all: ReadAll) -> None:
+    large = b"From a Mon May  6 07:08:09 2024\nSubject: big\n\n" + b"words and more\n" * 200_000 + b"\n"
+    first, *others = read_all("in.mbox", large + MBOX, max_file_mb=1)
+    assert isinstance(first, Skipped)
+    assert first.reason == "above acquire.max_file_mb=1"
+    assert len(others) == 3
+
+
+def test_skips_a_mail_folder_without_messages(why_skipped: Why) -> None:
+    assert why_skipped("in.mbox", "words\n") == "not a mail folder: no message begins in it"
+
+
+def test_reads_messages_of_maildir(tmp_path: Path, read_all: ReadAll) -> None:
+    (tmp_path / "mail" / "cur").mkdir(parents=True)
+    (tmp_path / "mail" / "cur" / "1204680122.27c448.host:2,S").write_bytes(b"Subject: Wheels\n\nThey turn.\n")
+    (document,) = read_all(tmp_path / "mail")
+    assert isinstance(document, Document)
+    assert (document.title, document.text, document.metadata["kind"]) == ("Wheels", "They turn.", "eml")
+
+
+def test_reads_messages_in_utf16(read_one: ReadOne) -> None:
+    for encoding in ("utf-16", "utf-16-le"):
+        document = read_one("a.eml", "Subject: Ratas\nFrom: a@b.example\n\nŽodžiai.\n".encode(encoding))
+        assert (document.title, document.text) == ("Ratas", "Žodžiai.")
+
+
+def test_reads_saved_pages(read_one: ReadOne) -> None:
+    page = b"""From: <Saved by Blink>
+Snapshot-Content-Location: https://mill.example/wheels
+Subject: Wheels
+Date: Mon, 6 May 2024 07:08:09 +0000
+Content-Type: multipart/related; boundary=b
+
+--b
+Content-Type: text/html; charset=utf-8
+Content-Transfer-Encoding: quoted-printable
+Content-Location: https://mill.example/wheels
+
+<html lang=3D"en"><body><h1>Wheels</h1><p>They turn.</p></body></html>
+--b
+Content-Type: image/png
+Content-Transfer-Encoding: base64
+Content-Location: https://mill.example/a.png
+
+AAAA
+--b--
+"""
+    document = read_one("a.mhtml", page)
+    assert (document.title, document.text, document.url) == (
+        "Wheels",
+        "Wheels\n\nThey turn.",
+        "https://mill.example/wheels",
+    )
+    assert (document.metadata["kind"], document.metadata["saved"]) == ("mhtml", "2024-05-06T07:08:09+00:00")
+
+
+def test_reads_outlook_messages(office: Path, read_all: ReadAll) -> None:
+    message, word, page = read_all(office / "tika--testMSG_att_doc.msg")
+    assert isinstance(message, Document)
+    assert (message.title, message.text) == ("test pièce jointe 1", "contenu")
+    wanted = {"kind": "msg", "from": "Nicolas1 23456 <nicolas1.23456@free.fr>", "date": "2009-04-22T14:36:33"}
+    assert {key: message.metadata[key] for key in wanted} == wanted
+    assert isinstance(word, Document)
+    assert word.metadata["kind"] == "doc"
+    assert isinstance(page, Document)
+
+
+@pytest.mark.parametrize(
+    ("name", "subject", "text"),
+    [
+        ("poi--ASCII_CP1251_LCID1049.msg", "Subject автоматически Subject", "Body автоматически Body"),
+        ("poi--ASCII_UTF-8_CP1252_LCID1031_HTML.msg", "Subject öäü Subject", "Body öäü Body"),
+        ("poi--HTMLBodyBinary_CP1251.msg", "Subject öäü Subject", "HTML автоматически"),
+    ],
+)
+def test_decodes_outlook_messages(office: Path, read_one: ReadOne, name: str, subject: str, text: str) -> None:
+    document = read_one(office / name)
+    assert (document.title, document.text) == (subject, text)
+
+
+def test_decompresses_rich_text_of_outlook() -> None:
+    # The example of [MS-OXRTFCP].
+    packed = bytes.fromhex(
+        "2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0"
+    )
+    assert _decompressed(packed) == b"{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"
+
+
+def test_reads_old_word(office: Path, read_one: ReadOne) -> None:
+    document = read_one(office / "poi--SampleDoc.doc")
+    assert "I am a test document" in document.text
+    assert document.metadata["kind"] == "doc"
+    assert "author" in document.metadata
+
+
+TWINS = ("poi--HeaderFooterUnicode", "poi--SampleDoc", "poi--SimpleHeadThreeColFoot", "poi--capitalized")
+
+
+def test_old_word_gives_the_words_of_its_newer_twin(office: Path, read_one: ReadOne) -> None:
+    truth = map(json.loads, (office.parent / "truth.jsonl").read_text(encoding="utf-8").splitlines())
+    twins = {one["file"]: one["twin_text"] for one in truth}
+    for name in TWINS:
+        text = read_one(office / f"{name}.doc").text
+        assert sorted(set(text.split())) == sorted(set(twins[f"files/{name}.doc"].split())), name
+
+
+def test_old_word_has_headings_and_tables(data_dir: Path, office: Path, read_one: ReadOne) -> None:
+    greek = read_one(data_dir / "office" / "mixed" / "dev" / "files" / "docling--greek_heading_styles.doc")
+    assert next(words for _, words in outline(greek)) == "Problem mit lokalisierten Dokumenten"
+    lists = read_one(office / "tika--testWORD_numbered_list.doc")
+    assert any("cell" in table.lower() for table in marked(lists, "table"))
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("poi--PasswordProtected.doc", "encrypted"),
+        ("tika--testWordPerfect_42.doc", "binary, not text"),
+        ("poi--blank.msg", "empty"),
+    ],
+)
+def test_says_why_old_office_files_give_nothing(office: Path, why_skipped: Why, name: str, reason: str) -> None:
+    assert why_skipped(office / name) == reason
+
+
+@pytest.mark.parametrize("content", [b"{\\rtf1 words}", b"<html><body>words</body></html>", b"words"])
+def test_other_formats_under_the_name_of_word(read_one: ReadOne, content: bytes) -> None:
+    assert read_one("a.doc", content).text == "words"
+
+
+@pytest.mark.parametrize(
+    "name", ["poi--SampleDoc.doc", "poi--Word95.doc", "poi--example_sent_regular.msg", "poi--HTMLBodyBinary_CP1251.msg"]
+)
+def test_damaged_compound_files_stop_nothing(tmp_path: Path, office: Path, read_all: ReadAll, name: str) -> None:
+    chance = random.Random(name)
+    whole = (office / name).read_bytes()
+    for number in range(12):
+        data = bytearray(whole)
+        for _ in range(chance.choice([1, 10, 200])):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        cut = data if number % 3 else data[: chance.randrange(len(data))]
+        (tmp_path / f"{number:02}.{name.rpartition('.')[2]}").write_bytes(cut)
+    results = read_all(tmp_path)
+    assert len(results) >= 12
+    assert not any(isinstance(one, Skipped) and "crashed" in one.reason for one in results)
