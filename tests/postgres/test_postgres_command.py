@@ -14,13 +14,12 @@ import pytest
 from ragstone.core.errors import EngineError, SettingsError
 from ragstone.core.installation import install_command
 from ragstone.index.engines.postgres import schema
-from ragstone.index.engines.postgres.script import migrations, script
+from ragstone.index.engines.postgres.script import script
 from ragstone.serve.cli.app import run
 from ragstone.services.postgres import Server
 from ragstone.settings.services import PostgresSettings
 from servers.postgres_server import PostgresServer, programs
 
-NEWEST = len(migrations())
 pytestmark = pytest.mark.usefixtures("workdir")
 
 
@@ -35,22 +34,16 @@ def db(address: str) -> Iterator[psycopg.Connection]:
         yield connection
 
 
-def test_versions_follow_each_other() -> None:
-    assert [one.version for one in migrations()] == list(range(1, NEWEST + 1))
-
-
 def test_it_is_applied_checked_and_applied_again(
     address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert run(["postgres", "check", "--dsn", address]) == 1
     assert "ragstone postgres apply" in capsys.readouterr().out
     assert run(["postgres", "apply", "--dsn", address]) == 0
-    told = capsys.readouterr().out
-    assert "upgraded from version 0 to version" in told
-    assert "applied 2 search" in told
+    assert "made the schema of version 1" in capsys.readouterr().out
     monkeypatch.setenv("DATABASE_URL", address)
     assert run(["postgres", "apply"]) == 0
-    assert f"up to date at version {NEWEST}" in capsys.readouterr().out
+    assert "there is already the schema of version 1" in capsys.readouterr().out
     assert run(["postgres", "check", "--json"]) == 0
     assert '"well": true' in capsys.readouterr().out
 
@@ -66,24 +59,13 @@ def test_the_script_can_be_run_by_another_program_and_again(address: str, db: ps
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, b"")
-    assert db.execute("SELECT count(*) FROM information_search.migrations").fetchone() == (NEWEST,)
+    assert db.execute("SELECT version FROM information_search.about").fetchall() == [(1,)]
     with closing(Server(settings(address))) as server:
         assert all(one.well is not False for one in schema.check(server))
 
 
 def settings(address: str) -> PostgresSettings:
     return PostgresSettings.model_validate({"dsn": address})
-
-
-def test_an_older_one_is_brought_on_and_keeps_its_documents(address: str, db: psycopg.Connection) -> None:
-    with closing(Server(settings(address))) as server:
-        first = script().split("-- 2: ")[0] + "COMMIT;"
-        db.execute(first.encode())
-        db.execute("INSERT INTO information_search.documents (title) VALUES ('kept')")
-        assert [one.well for one in schema.check(server)][:2] == [False, False]
-        done = schema.apply(server)
-        assert (done.before, done.version, len(done.done)) == (1, NEWEST, NEWEST - 1)
-        assert db.execute("SELECT title FROM information_search.documents").fetchall() == [("kept",)]
 
 
 def test_all_or_nothing(address: str, db: psycopg.Connection) -> None:
@@ -99,22 +81,27 @@ def test_all_or_nothing(address: str, db: psycopg.Connection) -> None:
         assert not schema.check(server)[0].well
 
 
-def test_one_of_a_newer_ragstone_is_left_alone(address: str, db: psycopg.Connection) -> None:
+@pytest.mark.parametrize(
+    "change", ["UPDATE information_search.about SET version = 2", "DROP TABLE information_search.about"]
+)
+def test_refuses_schema_of_another_version(address: str, db: psycopg.Connection, change: str) -> None:
     with closing(Server(settings(address))) as server:
         schema.apply(server)
-        db.execute("INSERT INTO information_search.migrations (version, name) VALUES (%s, 'later')", [NEWEST + 1])
-        with pytest.raises(EngineError, match="newer Ragstone"):
+        db.execute("INSERT INTO information_search.documents (title) VALUES ('kept')")
+        db.execute(change.encode())
+        with pytest.raises(EngineError, match="another version of Ragstone made"):
             schema.apply(server)
         assert not schema.check(server)[0].well
+        assert db.execute("SELECT title FROM information_search.documents").fetchall() == [("kept",)]
 
 
 def test_several_at_once_do_it_once(address: str) -> None:
-    def applied(_: int) -> int:
+    def applied(_: int) -> bool:
         with closing(Server(settings(address))) as server:
-            return len(schema.apply(server).done)
+            return schema.apply(server).is_new
 
     with ThreadPoolExecutor(4) as threads:
-        assert sorted(threads.map(applied, range(4))) == [0, 0, 0, NEWEST]
+        assert sorted(threads.map(applied, range(4))) == [False, False, False, True]
 
 
 @pytest.mark.parametrize(

@@ -101,8 +101,8 @@ def postgres(
 ) -> None:
     """Print, apply or check the SQL of keyword search in PostgreSQL.
 
-    sql prints a script that adds only what is missing. apply runs it in one transaction. check verifies the tables and
-    functions; the exit code is 1 if something is wrong.
+    sql prints a script, which changes nothing if it runs again. apply runs it in one transaction. check verifies the
+    tables and functions; the exit code is 1 if something is wrong.
     """
     from ragstone.index.engines.postgres import script
     from ragstone.serve.cli import screen

@@ -245,13 +245,8 @@ def engines_compared(outside: Sequence[EngineStatus], findings: Sequence[Finding
 
 
 def postgres_applied(done: Applied) -> Iterator[Line]:
-    """Show the applied migrations."""
-    if not done.done:
-        yield line(f"{done.server}: up to date at version {done.version}")
-        return
-    yield line(f"{done.server}: upgraded from version {done.before} to version {done.version}")
-    for name in done.done:
-        yield line(f"applied {name}", indent=2)
+    """Show whether the schema was made, or was there already."""
+    yield line(f"{done.server}: {'made' if done.is_new else 'there is already'} the schema of version {done.version}")
 
 
 def postgres_checked(server: str, looked: Sequence[Looked]) -> Iterator[Line]:

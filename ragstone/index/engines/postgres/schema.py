@@ -1,4 +1,4 @@
-"""The schema in a database: brought to the present version, and looked at."""
+"""The schema in a database: applied and checked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.errors import EngineError
-from ragstone.index.engines.postgres.script import LOCK, SCHEMA, body, migrations
+from ragstone.index.engines.postgres.script import LOCK, SCHEMA, VERSION, body
 from ragstone.services.postgres import Server, refused
 
 if TYPE_CHECKING:
@@ -25,12 +25,11 @@ _INVALID = "22023"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """What `apply` did: the version found, 0 for none, the version now, and the names of what was done between."""
+    """What `apply` did: the version of the schema, and whether this call made it."""
 
     server: str
-    before: int
     version: int
-    done: tuple[str, ...]
+    is_new: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,19 +42,16 @@ class Looked:
 
 
 def apply(server: Server) -> Applied:
-    """Bring a database to the present version, in one transaction.
+    """Make the schema in a database that lacks it, in one transaction.
 
     Raises:
         EngineError: it cannot be reached, or refuses; then it is as it was.
     """
     with server.transaction(patient=True) as db:
         db.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])  # what is there now stays so until the end
-        before = _versions(db)
+        is_new = _version(db) is None
         db.execute(body().encode())
-        after = _versions(db)
-    names = {one.version: one.name for one in migrations()}
-    done = tuple(f"{version} {names[version]}" for version in sorted(after - before))
-    return Applied(server=server.name, before=max(before, default=0), version=max(after), done=done)
+    return Applied(server=server.name, version=VERSION, is_new=is_new)
 
 
 def check(server: Server) -> list[Looked]:
@@ -65,13 +61,10 @@ def check(server: Server) -> list[Looked]:
         EngineError: it cannot be reached.
     """
     with server.transaction() as db:
-        versions = _versions(db)
-        newest = migrations()[-1].version
-        detail = f"version {max(versions, default=0)} of {newest}; run: ragstone postgres apply"
-        well = versions == set(range(1, newest + 1))
-        looked = [Looked(what="version", well=well, detail=f"{newest}" if well else detail)]
-        if not versions:
-            return looked
+        version = _version(db)
+        if version is None:
+            return [Looked(what="version", well=False, detail="the schema is missing; run: ragstone postgres apply")]
+        looked = [Looked(what="version", well=version == VERSION, detail=f"{version}; this Ragstone uses {VERSION}")]
         looked += [_function(db, _SEARCH), _function(db, _TEST), _indexes(db), _security(db), _letters(db)]
     if all(one.well for one in looked[1:3]):
         looked += _tested(server)
@@ -79,10 +72,17 @@ def check(server: Server) -> list[Looked]:
     return looked
 
 
-def _versions(db: Connection) -> set[int]:
-    if db.execute("SELECT to_regclass(%s)", [f"{SCHEMA}.migrations"]).fetchone() == (None,):
-        return set()
-    return {version for (version,) in db.execute(f"SELECT version FROM {SCHEMA}.migrations")}  # pyright: ignore
+def _version(db: Connection) -> int | None:
+    """Return the version of the schema; None if it is missing, 0 if it has none."""
+    names = [f"{SCHEMA}.documents", f"{SCHEMA}.about"]
+    match db.execute("SELECT to_regclass(%s), to_regclass(%s)", names).fetchone():
+        case (None, _):
+            return None
+        case (_, None):
+            return 0
+        case _:
+            ((version,),) = db.execute(f"SELECT version FROM {SCHEMA}.about").fetchall()  # pyright: ignore
+            return version
 
 
 def _function(db: Connection, signature: str) -> Looked:
