@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 from pydantic import SecretStr
 
 from ragstone.core.errors import SettingsError, UsageError
@@ -20,7 +19,6 @@ from ragstone.settings.load import (
     leaves,
     load,
     merge,
-    nested,
     parse_overrides,
     preset_names,
     read_preset,
@@ -405,26 +403,6 @@ def test_empty_preset_has_no_settings() -> None:
 
 def test_settings_error_is_a_usage_error() -> None:
     assert issubclass(SettingsError, UsageError)
-
-
-@pytest.mark.parametrize(
-    ("path", "instead"),
-    [
-        ("services.azure.deployment", "respond.model.name=azure:DEPLOYMENT"),
-        ("services.max_wait_seconds", "services.backoff_seconds"),
-        ("services.qdrant.timeout_seconds", "services.engine_seconds"),
-        ("cache.tokens_mb", "cache.megabytes"),
-    ],
-)
-def test_removed_setting_names_its_replacement(path: str, instead: str) -> None:
-    assert f"was removed; use {instead}" in refused(path, f"{path}=1")
-    write("mine.yaml", yaml.safe_dump(nested(path, 1)))
-    assert f"was removed; use {instead}" in refused("in preset mine.yaml", preset="mine.yaml")
-
-
-@pytest.mark.parametrize("path", ["services.chroma.collection", "serve.body_kb"])
-def test_removed_setting_is_to_be_left_out(path: str) -> None:
-    assert "was removed; leave it out" in refused(path, f"{path}=1")
 
 
 @pytest.mark.parametrize("waits", ["[2, 1]", "[1]", "[-1, 1]"])

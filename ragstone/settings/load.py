@@ -26,7 +26,6 @@ from pydantic.fields import FieldInfo
 from ragstone.core.errors import SettingsError
 from ragstone.settings import Settings
 from ragstone.settings.model_servers import KNOWN_SERVERS
-from ragstone.settings.removed import REMOVED
 from ragstone.settings.substitutes import Substitute, substitutes
 from ragstone.settings.yaml_text import read_yaml
 
@@ -377,8 +376,6 @@ def _in_words(problem: Any) -> str:
 
 
 def _unknown(path: str, where: str = "") -> str:
-    if path in REMOVED:
-        return f"the setting '{path}'{where} was removed; {REMOVED[path]}"
     known = [path for path, _, _ in leaves(Settings())]
     sections = sorted({path.rpartition(".")[0] for path in known} - {""})
     near = get_close_matches(path, known + sections, n=1)
