@@ -14,6 +14,7 @@ import asyncio
 import json
 import shutil
 import sys
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,9 +24,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from kb import open_fast, parts  # noqa: E402
 
-from ragstone.catalog.migrations import FORMAT  # noqa: E402
+from ragstone.catalog.sqlite import FORMAT  # noqa: E402
 from ragstone.core.access import OWNER  # noqa: E402
+from ragstone.core.answers import Turn  # noqa: E402
 from ragstone.core.records import Document  # noqa: E402
+from ragstone.history.conversations import Conversations  # noqa: E402
 
 GOLDEN = ROOT / "tests" / "golden"
 FILES = {
@@ -40,6 +43,7 @@ DOCUMENTS = (
     Document(id="tags", text="A text with tags.", url="https://example.org/t", metadata={"tags": ("red", "blue")}),
     Document(id="gone", text="This one was removed again."),
 )
+TURN = Turn(question="When is high tide?", answer="High tide is at noon.")
 
 
 def write(folder: Path) -> None:
@@ -57,9 +61,11 @@ def write(folder: Path) -> None:
         (sources / "harbour.md").write_text(FILES["harbour.md"] + "\n", encoding="utf-8")
         asyncio.run(engine.documents.sync([str(sources)]))
         documents = [asdict(document) for document in parts(engine).catalog.documents()]
+        with closing(engine.history.journal()) as journal:
+            Conversations(journal, tokens=100, days=1).note("harbour", TURN)
         engine.close()
         (folder / "v1").mkdir(parents=True)
-        for name in ("CURRENT", "v1/catalog.db"):
+        for name in ("CURRENT", "journal.db", "v1/catalog.db"):
             shutil.copy(Path(place) / "kb" / name, folder / name)
     text = json.dumps(documents, ensure_ascii=False, indent=1)
     (folder / "documents.json").write_text(text + "\n", encoding="utf-8")

@@ -91,10 +91,10 @@ class Location(Protocol):
         ...
 
     def catalog(self, version: Path) -> Catalog:
-        """Open the catalog of a version, and migrate it if its format is older.
+        """Open the catalog of a version.
 
         Raises:
-            NotFound, Damaged, KnowledgeBaseError: it does not exist, is not a catalog, or is newer.
+            NotFound, Damaged, KnowledgeBaseError: it does not exist, is not a catalog, or has another format.
         """
         ...
 

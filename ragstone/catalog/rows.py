@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -47,6 +48,11 @@ CHUNKS = """
     FROM chunks c JOIN documents d USING (document) JOIN contents t USING (content)
 """
 """The columns of `chunk_from`."""
+
+
+def new_mark() -> str:
+    """Return a mark that tells a commit from those with the same number in another history."""
+    return secrets.token_hex(8)
 
 
 def signature(document: Document) -> str:

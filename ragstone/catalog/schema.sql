@@ -1,10 +1,10 @@
--- The catalog: everything that cannot be computed again. Format version 5.
+-- The catalog: everything that cannot be computed again.
 
 -- One row: what the knowledge base was built with (JSON).
 CREATE TABLE about (
     one        INTEGER PRIMARY KEY CHECK (one = 1),
     built_with TEXT NOT NULL,
-    crc        INTEGER NOT NULL DEFAULT 0
+    crc        INTEGER NOT NULL
 );
 
 -- One row a commit, the first for the empty catalog. A copy that was put back numbers its next commits as they
@@ -51,7 +51,7 @@ CREATE TABLE vectors (
     vector INTEGER PRIMARY KEY,
     hash   TEXT NOT NULL UNIQUE,
     value  BLOB NOT NULL,           -- little-endian float32
-    crc    INTEGER NOT NULL DEFAULT 0  -- CRC-32 of the value
+    crc    INTEGER NOT NULL  -- CRC-32 of the value
 );
 
 -- Spans of documents. A row number is never used twice; indexes know a chunk by it.

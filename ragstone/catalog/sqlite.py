@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from importlib.resources import files
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
@@ -14,14 +15,15 @@ from typing import Any
 from ragstone.catalog.catalog import SqlCatalog
 from ragstone.catalog.database import Query
 from ragstone.catalog.filters import Value, stored_value
-from ragstone.catalog.migrations import create, migrate, new_mark
 from ragstone.catalog.protocol import IdOf
+from ragstone.catalog.rows import new_mark
 from ragstone.catalog.verify import RESTORE, verify
 from ragstone.core.access import READERS
 from ragstone.core.catalog import FIELDS, Finding
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.core.filters import Scalar
 from ragstone.storage.files import is_writable
+from ragstone.storage.formats import require_format, stamp
 from ragstone.storage.sqlite import (
     LATER,
     Failed,
@@ -29,11 +31,13 @@ from ragstone.storage.sqlite import (
     connect,
     connect_fixed,
     connect_to_check,
+    crc32,
     fixed_state,
     is_damage,
     reason_of,
 )
 
+FORMAT = 1
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _UNCUT = """
     SELECT c.row, c.id, d.id, c.position, d.chunks, c.start, c."end",
@@ -43,19 +47,19 @@ _UNCUT = """
 
 
 def open_catalog(path: Path) -> SqlCatalog:
-    """Open a catalog, and migrate it if its format is older.
+    """Open a catalog.
 
     Raises:
         NotFound: the file does not exist.
         Damaged: the file is not a catalog.
-        KnowledgeBaseError: a newer Ragstone wrote it.
+        KnowledgeBaseError: another version of Ragstone wrote it.
     """
     if not path.is_file():
         raise NotFound(f"there is no knowledge base at {path.parent}; create one with: ragstone add SOURCE")
     database = SqliteDatabase(path)
     try:
         with database.reading():
-            migrate(database.reader, path)
+            require_format(database.reader, path, FORMAT)
     except BaseException:
         database.close()
         raise
@@ -70,12 +74,23 @@ def create_catalog(path: Path, built_with: Mapping[str, Any]) -> SqlCatalog:
     """
     try:
         with closing(connect(path)) as connection:
-            create(connection, built_with)
+            _create(connection, built_with)
     except Failed as error:
         raise KnowledgeBaseError(
             f"could not write {path}: {reason_of(error, path)}; no knowledge base was created"
         ) from error
     return open_catalog(path)
+
+
+def _create(db: sqlite3.Connection, built_with: Mapping[str, Any]) -> None:
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=FULL")
+    schema = (files("ragstone.catalog") / "schema.sql").read_text(encoding="utf-8")
+    db.executescript(f"BEGIN IMMEDIATE; {schema} {stamp(FORMAT)}")
+    text = json.dumps(built_with)
+    db.execute("INSERT INTO about VALUES (1, ?, ?)", [text, crc32(text)])
+    db.execute("INSERT INTO commits VALUES (0, ?)", [new_mark()])
+    db.execute("COMMIT")
 
 
 class SqliteDatabase:

@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ragstone.catalog.database import Dialect, Transaction
-from ragstone.catalog.migrations import new_mark
 from ragstone.catalog.protocol import Prepared
-from ragstone.catalog.rows import TABLES, facts_of, facts_to_json, marks_to_json, packed, signature
+from ragstone.catalog.rows import TABLES, facts_of, facts_to_json, marks_to_json, new_mark, packed, signature
 from ragstone.core import layout
 from ragstone.core.errors import NotFound
 from ragstone.core.layout import Placed

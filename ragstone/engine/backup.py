@@ -233,7 +233,7 @@ def _refuse_damaged_journal(copy: Path, *, of: Path) -> None:
 
 
 def _verify_copy(source: Path, location: Location, version: Path) -> CopyReport:
-    with closing(location.catalog(version)) as catalog:  # opening migrates a copy in an older format
+    with closing(location.catalog(version)) as catalog:
         findings = catalog.verify(chunk.chunk_id)
         if findings:
             ids = ", ".join(findings[0].documents[:5])

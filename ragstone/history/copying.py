@@ -8,7 +8,7 @@ from contextlib import closing
 from functools import cache
 from itertools import islice
 
-from ragstone.history.journal_tables import MIGRATIONS
+from ragstone.history.journal_tables import schema
 from ragstone.history.store import JournalDatabase
 
 AT_ONCE = 200
@@ -19,8 +19,7 @@ AT_ONCE = 200
 def columns() -> Mapping[str, tuple[str, ...]]:
     """Return the columns of each table, in order."""
     with closing(sqlite3.connect(":memory:")) as db:
-        for migration in MIGRATIONS:
-            migration(db)
+        db.executescript(schema())
         tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         return {
             table: tuple(column for _, column, *_ in db.execute(f"PRAGMA table_info({table})"))

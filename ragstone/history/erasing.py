@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ragstone.core.traces import Traces
-from ragstone.history.checksums import SUMS
 from ragstone.history.journal import row_crc
+from ragstone.history.journal_tables import SUMS
 from ragstone.history.store import JournalDatabase, JournalStore
 
 ERASED = "The source of this answer was erased."

@@ -15,17 +15,16 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ragstone.core.catalog import Finding
 from ragstone.core.errors import Damaged, KnowledgeBaseError
-from ragstone.history.checksums import SUMS
 from ragstone.history.copying import copy_rows
-from ragstone.history.journal_tables import FORMAT, MIGRATIONS
+from ragstone.history.journal_tables import FORMAT, SUMS, schema
 from ragstone.history.store import JournalDatabase
 from ragstone.storage import locks
 from ragstone.storage.disk import drop, put_in_place
 from ragstone.storage.files import is_writable
+from ragstone.storage.formats import require_format, stamp
 from ragstone.storage.sqlite import (
     LATER,
     Failed,
@@ -135,7 +134,7 @@ class Journal:
             self.close()
             db = connect(self.path) if may_write else connect_fixed(self.path)
             try:
-                _migrate(db, self.path)
+                require_format(db, self.path, FORMAT)
                 if may_write:
                     db.execute("PRAGMA secure_delete=ON")
                     # A killed process may have left commits in the log whose sync failed. They must reach the
@@ -175,7 +174,7 @@ def make(path: Path) -> None:
         for part in (temporary, log):
             drop(part)
         with closing(connect(temporary)) as db:
-            _migrate(db, temporary)
+            db.executescript(f"BEGIN IMMEDIATE; {schema()} {stamp(FORMAT)} COMMIT;")
             db.execute("PRAGMA journal_mode=WAL")
         if (
             log.exists()
@@ -201,12 +200,10 @@ def findings(folder: Path) -> list[Finding]:
             db.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
             db.execute("BEGIN")
             wrong += [line for (line,) in db.execute("PRAGMA integrity_check") if line != "ok"][:1]
-            (version,) = db.execute("PRAGMA user_version").fetchone()
-            if not 0 < version <= FORMAT:
-                wrong.append(f"it has format {version}, and this Ragstone reads {FORMAT}")
-            else:
-                there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-                wrong += damaged_rows(db, [table for table in SUMS if table in there])
+            require_format(db, path, FORMAT)
+            wrong += damaged_rows(db, SUMS)
+    except KnowledgeBaseError as error:
+        return [Finding(part="journal", what=str(error), remedy=LATER)]
     except Failed as error:
         if not is_damage(error):
             return [Finding(part="journal", what=f"{path} cannot be read: {reason_of(error, path)}", remedy=LATER)]
@@ -221,34 +218,6 @@ def damaged_rows(db: JournalDatabase, tables: Iterable[str]) -> Iterator[str]:
         count = sum(crc != row_crc(*values) for crc, *values in rows)
         if count:
             yield f"{count} of its {table} {'is' if count == 1 else 'are'} damaged"
-
-
-def _migrate(db: sqlite3.Connection, path: Path) -> None:
-    """Migrate a database to the current format, in one transaction."""
-    if _version(db, path) == FORMAT:
-        return
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        for migration in MIGRATIONS[_version(db, path) :]:  # asked again: another process may have been faster
-            migration(db)
-        db.execute(f"PRAGMA user_version={FORMAT}")
-        db.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            db.execute("ROLLBACK")
-        raise
-
-
-def _version(db: sqlite3.Connection, path: Path) -> int:
-    version: Any
-    ((version,),) = db.execute("PRAGMA user_version")
-    if version == 0 and path.name == NAME:
-        raise Damaged(f"{path} is not a journal; {_remedy(path)}")
-    if version > FORMAT:
-        raise KnowledgeBaseError(
-            f"{path} has format {version}; this Ragstone reads format {FORMAT}: install the newer Ragstone"
-        )
-    return version
 
 
 def _remedy(path: Path) -> str:

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.core.catalog import Finding
 from ragstone.core.errors import EngineError, KnowledgeBaseError
-from ragstone.history.checksums import SUMS
 from ragstone.history.copying import copy_rows
 from ragstone.history.journal import MOVED, NAME, Journal, damaged_rows
-from ragstone.history.journal_tables import FORMAT, MIGRATIONS
+from ragstone.history.journal_tables import FORMAT, SUMS, schema
 from ragstone.history.store import JournalDatabase
 from ragstone.services.postgres import Server, inlined
 from ragstone.storage.disk import drop, put_in_place
+from ragstone.storage.formats import other_format
 
 if TYPE_CHECKING:
     from ragstone.services.postgres import Connection, Cursor
@@ -68,12 +68,12 @@ class PostgresJournal:
     @property
     def exists(self) -> bool:
         with self._translated("read"):
-            return self._is_current() or (self.folder / NAME).is_file()
+            return self._is_made() or (self.folder / NAME).is_file()
 
     @contextmanager
     def reading(self) -> Generator[PostgresTables | None]:
         with self._translated("read"):
-            if not self._is_current():
+            if not self._is_made():
                 yield None
                 return
             with self._server.borrowed() as db:
@@ -82,7 +82,7 @@ class PostgresJournal:
     @contextmanager
     def writing(self) -> Generator[PostgresTables]:
         with self._translated("written"):
-            if not self._is_current():
+            if not self._is_made():
                 self._make()
             with self._server.transaction() as db:
                 db.execute(_BEGIN)
@@ -91,7 +91,7 @@ class PostgresJournal:
     @contextmanager
     def snapshot(self) -> Generator[PostgresTables | None]:
         with self._translated("read"):
-            if not self._is_current():
+            if not self._is_made():
                 yield None
                 return
             with self._server.snapshot() as db:
@@ -107,7 +107,7 @@ class PostgresJournal:
 
     def compact(self) -> None:
         with self._translated("written"):
-            if self._is_current():
+            if self._is_made():
                 self._server.rewrite()
         drop(self.folder / MOVED)
 
@@ -125,39 +125,39 @@ class PostgresJournal:
 
     # ------------------------------------------------------------ the tables
 
-    def _is_current(self) -> bool:
-        """Return whether the tables have the current format; False if they are older or missing."""
+    def _is_made(self) -> bool:
+        """Return whether the tables are there.
+
+        Raises:
+            KnowledgeBaseError: they have another format.
+        """
         if time.monotonic() - self._checked < LOOK_AGAIN:
             return True
         ((found,),) = self._server.rows("SELECT to_regclass('about')")
-        if found is None or self._format(self._server.rows("SELECT format FROM about")) < FORMAT:
+        if found is None:
             return False
+        self._require_format(self._server.rows("SELECT format FROM about"))
         self._checked = time.monotonic()
         return True
 
-    def _format(self, rows: list[Any]) -> int:
-        format: int = rows[0][0]
-        if format > FORMAT:
-            raise KnowledgeBaseError(
-                f"the journal in {self._server.name} has format {format}; this Ragstone reads format {FORMAT}:"
-                " install the newer Ragstone"
-            )
-        return format
+    def _require_format(self, rows: list[Any]) -> None:
+        for (format,) in rows:
+            if format != FORMAT:
+                raise other_format(f"the journal in {self._server.name}", str(format), FORMAT)
 
     def _make(self) -> None:
-        """Bring the tables to the current format, in one transaction; a new journal imports that of the folder."""
+        """Make the tables, in one transaction, and import the journal of the folder."""
         own = self.folder / NAME
         with self._server.transaction(patient=True) as db:
             db.execute("SELECT pg_advisory_xact_lock(hashtextextended('ragstone/' || %s, 0))", [self._schema])
             db.execute(f'CREATE SCHEMA IF NOT EXISTS "{self._schema}"'.encode())
-            db.execute("CREATE TABLE IF NOT EXISTS about (format bigint NOT NULL)")
-            rows = db.execute("SELECT format FROM about").fetchall()
-            before = self._format(rows) if rows else 0
-            for migration in MIGRATIONS[before:]:
-                migration(_Definitions(db))
-            db.execute("DELETE FROM about")
+            if db.execute("SELECT to_regclass('about')").fetchone() != (None,):  # another host was faster
+                self._require_format(db.execute("SELECT format FROM about").fetchall())
+                return
+            db.execute("CREATE TABLE about (format bigint NOT NULL)")
             db.execute("INSERT INTO about VALUES (%s)", [FORMAT])
-            taken_over = not rows and own.is_file()
+            db.execute(_own_types(schema()).encode())
+            taken_over = own.is_file()
             if taken_over:
                 with closing(Journal(self.folder)) as journal, journal.reading() as here:
                     if here:
@@ -206,17 +206,11 @@ class PostgresRows:
         return map(_read, self._cursor)
 
 
-class _Definitions:
-    """A connection for migrations, which are written with the types of SQLite."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def execute(self, sql: str, values: Sequence[Any] = (), /) -> PostgresRows:
-        del values
-        for lite, own in _TYPES:
-            sql = sql.replace(lite, own)
-        return PostgresRows(inlined(self._connection, sql, {}))
+def _own_types(sql: str) -> str:
+    """Return definitions with the types of PostgreSQL instead of those of SQLite."""
+    for lite, own in _TYPES:
+        sql = sql.replace(lite, own)
+    return sql
 
 
 def _continue_numbers(db: PostgresTables) -> None:

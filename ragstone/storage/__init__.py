@@ -1,1 +1,1 @@
-"""Files that survive a crash: atomic writes, mapped columns, migrations, bounded caches."""
+"""Files that survive a crash: atomic writes, mapped columns, formats, bounded caches."""

@@ -312,10 +312,10 @@ def test_a_journal_moves_in_and_out_with_all_its_rows(on_server: OpenJournal, tm
         assert copy.findings() == []
 
 
-def test_a_newer_format_is_refused(on_server: OpenJournal) -> None:
+def test_refuses_another_format(on_server: OpenJournal) -> None:
     with on_server().writing() as db:
         db.execute("UPDATE about SET format = ?", [FORMAT + 1])
-    with pytest.raises(KnowledgeBaseError, match="install the newer Ragstone"):
+    with pytest.raises(KnowledgeBaseError, match="this Ragstone reads format 1"):
         Keys(on_server()).all()
 
 

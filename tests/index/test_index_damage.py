@@ -9,8 +9,7 @@ import pytest
 from kb import add, commit, open_fast, parts
 
 from ragstone.catalog.folder_location import FolderLocation
-from ragstone.catalog.migrations import FORMAT
-from ragstone.catalog.sqlite import create_catalog, open_catalog
+from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.access import OWNER
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.core.records import Document
@@ -165,14 +164,6 @@ def test_a_catalog_cut_short(folder: Path):
     file.write_bytes(file.read_bytes()[:8192])
     with pytest.raises(KnowledgeBaseError, match=r"catalog\.db"):
         asyncio.run(KnowledgeBase.open(folder).ask("word7"))
-
-
-def test_a_catalog_of_a_newer_format(folder: Path):
-    catalog = open_catalog(folder / "v1" / "catalog.db")
-    catalog.database.writer.execute("PRAGMA user_version=7")
-    catalog.close()
-    with pytest.raises(KnowledgeBaseError, match=rf"format 7.*reads format {FORMAT}.*newer Ragstone"):
-        KnowledgeBase.open(folder)
 
 
 @pytest.mark.parametrize("name", ["v9", "", "../v1", "backup", "v1/../v1", "\0"])

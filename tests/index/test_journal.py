@@ -22,9 +22,9 @@ from ragstone.core.errors import Damaged, KnowledgeBaseError
 from ragstone.core.records import Document
 from ragstone.engine.backup import backup, restore
 from ragstone.engine.doctor import doctor
-from ragstone.history import journal as journals
 from ragstone.history.conversations import Conversations
-from ragstone.history.journal import FORMAT, NAME, Journal, findings
+from ragstone.history.journal import NAME, Journal, findings
+from ragstone.history.journal_tables import FORMAT
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -129,19 +129,18 @@ def shim() -> Shim:
     return Shim()
 
 
-def test_an_older_format_is_brought_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journals, "MIGRATIONS", journals.MIGRATIONS[:1])
-    monkeypatch.setattr(journals, "FORMAT", 1)
-    note(tmp_path, "old")
-    monkeypatch.undo()
-    assert findings(tmp_path) == [], "an older one is not damaged"
-    note(tmp_path, "new")
-    assert questions(tmp_path) == ["old", "new"]
+@pytest.mark.parametrize("other", ["application_id = 0", f"user_version = {FORMAT + 1}"])
+def test_refuses_another_format_unchanged(tmp_path: Path, other: str) -> None:
+    note(tmp_path, "kept")
     with closing(sqlite3.connect(tmp_path / NAME)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (FORMAT,)
-        db.execute(f"PRAGMA user_version={FORMAT + 1}")
-    with pytest.raises(KnowledgeBaseError, match="install the newer"):
+        db.execute(f"PRAGMA {other}")
+    content = (tmp_path / NAME).read_bytes()
+    with pytest.raises(KnowledgeBaseError, match="ragstone add SOURCE --kb FOLDER"):
         questions(tmp_path)
+    with pytest.raises(KnowledgeBaseError, match="ragstone add SOURCE --kb FOLDER"):
+        note(tmp_path, "lost")
+    assert "reads format" in findings(tmp_path)[0].what
+    assert (tmp_path / NAME).read_bytes() == content
 
 
 @pytest.mark.parametrize("content", [b"no database at all" * 100, b""], ids=["other", "empty"])

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from ragstone.catalog.location import MARKER
 from ragstone.chunk import chunk_id
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.errors import KnowledgeBaseError, Locked, NotFound, SettingsError, SettingsMismatch
-from ragstone.core.layout import Placed
 from ragstone.core.records import Document
 from ragstone.engine import backup, doctor
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -146,23 +144,6 @@ def test_a_rebuild_is_seen_by_all_and_can_be_taken_back(opened: Opened, postgres
         like = f"{name}\\_v%"
         schemas = db.execute("SELECT count(*) FROM pg_namespace WHERE nspname LIKE %s", [like]).fetchone()
     assert schemas == (1,)
-
-
-def test_adds_what_an_older_catalog_lacks(opened: Opened, postgres: PostgresServer, name: str) -> None:
-    one = opened("one")
-    add(one, room(1))
-    one.close()
-    with closing(postgres.connect("shared")) as db:
-        db.execute(f"DROP TABLE {name}_v1.layouts".encode())
-        db.execute(f"DROP INDEX {name}_v1.documents_id_name, {name}_v1.documents_title_name".encode())
-        db.commit()
-    other = opened("other")
-    add(other, replace(room(2), placed=(Placed(start=0, end=3, page=0, left=0, top=0, right=1, bottom=1),)))
-    assert [*other.documents.places("room2", 0, 3, reader=OWNER)] == [0]
-    other.documents.remove(["room1", "room2"], reader=OWNER)
-    with closing(postgres.connect("shared")) as db:
-        sql = f"SELECT to_regclass('{name}_v1.documents_id_name') IS NOT NULL"
-        assert db.execute(sql.encode()).fetchone() == (True,)
 
 
 def test_a_version_that_is_still_read_stays(opened: Opened) -> None:

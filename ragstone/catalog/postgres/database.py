@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 from ragstone.catalog.catalog import SqlCatalog
 from ragstone.catalog.database import Query
 from ragstone.catalog.filters import Value, stored_value
-from ragstone.catalog.migrations import new_mark
 from ragstone.catalog.protocol import IdOf
-from ragstone.catalog.rows import TABLES, text_hash
+from ragstone.catalog.rows import TABLES, new_mark, text_hash
 from ragstone.catalog.verify import verify
 from ragstone.core.access import READERS
 from ragstone.core.catalog import FIELDS, Finding

@@ -29,6 +29,7 @@ from ragstone.core.errors import EngineError, KnowledgeBaseError, NotFound
 from ragstone.services.postgres import Server, refused
 from ragstone.storage.disk import clear_away, make_folder
 from ragstone.storage.files import read_json, write_json
+from ragstone.storage.formats import other_format
 
 if TYPE_CHECKING:
     from ragstone.services.postgres import Connection
@@ -76,27 +77,9 @@ class PostgresLocation:
 
     def catalog(self, version: Path) -> Catalog:
         with reaching_catalog():
-            sql = "SELECT to_regclass(%s), to_regclass(%s) FROM versions WHERE version = %s"
-            added = [f'"{self._schema(version)}".{name}' for name in ("layouts", "documents_id_name")]
-            found = self._server.rows(sql, [*added, _number(version)])
-            if not found:
+            if not self._server.rows("SELECT 1 FROM versions WHERE version = %s", [_number(version)]):
                 raise NotFound(f"there is no version {version.name} in {self.address}")
-            if None in found[0]:
-                self._add_missing(version)
             return open_catalog(self._connect(self._schema(version)), self._locks.fence)
-
-    def _add_missing(self, version: Path) -> None:
-        """Add the table and the indexes that catalogs of earlier versions of Ragstone lack."""
-        schema = self._schema(version)
-        with self._server.transaction() as db:
-            db.execute(f'LOCK TABLE "{schema}".commits IN EXCLUSIVE MODE'.encode())  # one at a time
-            key = f'document bigint PRIMARY KEY REFERENCES "{schema}".documents ON DELETE CASCADE'
-            columns = f"{key}, value bytea NOT NULL, crc bigint NOT NULL"
-            db.execute(f'CREATE TABLE IF NOT EXISTS "{schema}".layouts ({columns})'.encode())
-            for field in ("title", "id"):
-                name = f"left(lower(regexp_replace({field}, '^.*/', '')), 500)"
-                index = f'CREATE INDEX IF NOT EXISTS documents_{field}_name ON "{schema}".documents ({name})'
-                db.execute(index.encode())
 
     def create(self, built_with: Mapping[str, Any]) -> Path:
         self.make()
@@ -243,10 +226,8 @@ class PostgresLocation:
                 f"{self.folder} belongs to a knowledge base '{self._name}' that is not on {self._server.name}; check"
                 f" DATABASE_URL or services.postgres.dsn. To start over, remove {self.folder}"
             )
-        if found and found[0][0] > FORMAT:
-            raise KnowledgeBaseError(
-                f"{self.address} has format {found[0][0]}; this Ragstone reads format {FORMAT}: install a newer one"
-            )
+        if found and found[0][0] != FORMAT:
+            raise other_format(self.address, str(found[0][0]), FORMAT)
         return found[0] if found else None
 
     def _note_identity(self) -> None:
