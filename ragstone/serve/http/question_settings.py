@@ -13,44 +13,63 @@ from ragstone.serve.http.messages import Request
 from ragstone.settings import Settings
 from ragstone.settings.load import Tree, leaves, merge, nested, profile_of, validated
 
-ALLOWED = ("query.", "rank.", "respond.")
-"""Sections that concern a question."""
-FORBIDDEN = (
-    "query.web",
-    "query.words",
-    "query.entities",
-    "query.synonyms",
-    "respond.model",
-    "respond.cheap",
-    "respond.prompt",
-    "respond.check",
-    "respond.context_tokens",
-    "respond.metadata_names",
-    "rank.top_k_limit",
-)
-"""Settings in these sections that name services, models or files, cost money, or decide what is kept."""
-MAXIMA = {
-    "rank.top_k": 100,
-    "rank.pool": 200,
+MAX_BOOST = 100
+"""How far a boost may move a score up or down."""
+ALLOWED: dict[str, float | None] = {
+    "query.method": None,
+    "query.fusion": None,
+    "query.vector_weight": None,
+    "query.rrf_k": 1_000_000,
+    "query.adapt": None,
     "query.fetch_k": 10_000,
     "query.prefilter": 10_000,
+    "query.allocation": None,
+    "query.leg_seconds": 600,
+    "query.spelling": None,
+    "query.steps": None,
+    "query.planned_steps": None,
     "query.variations": 5,
-    "respond.sentences": 20,
+    "query.threshold": None,
+    "query.keyword_threshold": None,
+    "query.lowered_threshold": None,
+    "rank.top_k": 100,
+    "rank.pool": 200,
+    "rank.reranker": None,
+    "rank.budget_ms": 600_000,
+    "rank.boosts.kind": MAX_BOOST,
+    "rank.boosts.code": MAX_BOOST,
+    "rank.boosts.keywords": MAX_BOOST,
+    "rank.boosts.difficulty": MAX_BOOST,
+    "rank.boosts.short": MAX_BOOST,
+    "rank.boosts.full_length": 1_000_000,
+    "rank.boosts.title": MAX_BOOST,
+    "rank.diversify": None,
+    "rank.mmr_lambda": None,
+    "rank.max_tokens": 1_000_000,
+    "rank.join": None,
+    "respond.language": None,
+    "respond.overview_calls": 100,
     "respond.memory_tokens": 4_000,
     "respond.excerpt_characters": 1_000_000,
-    "query.rrf_k": 1_000_000,
-    "query.leg_seconds": 600,
-    "rank.budget_ms": 600_000,
-    "rank.max_tokens": 1_000_000,
-    "rank.boosts.full_length": 1_000_000,
+    "respond.unsupported": None,
+    "respond.passages": None,
+    "respond.ask_from": None,
+    "respond.risk": None,
+    "respond.sentences": 20,
+    "respond.abstain_below": None,
+    "respond.closest_from": None,
+    "respond.metadata": None,
+    "respond.summary": None,
 }
-"""Bounds on what one question may take of the machine, and on numbers that would overflow."""
+"""The settings that a question may bring, each with the largest value of a question; None leaves the setting's own.
+
+All others are refused: they name services, models or files, cost money, or decide what is kept. The bounds limit what
+one question takes of the machine, and keep numbers from overflowing.
+"""
 MOST_COMPARED = 50
 """Passages that MaxSim may compare word by word for a question; each takes about 50 ms of a core."""
 MOST_FETCHED = 20_000
 """Chunks that all wordings of a question may fetch together."""
-MAX_BOOST = 100
-"""How far a boost may move a score up or down."""
 NARROWED: dict[str, Any] = {
     "rank.reranker": Literal["none", "maxsim"],  # the others load a model or cost money
     "respond.language": Annotated[str, Field(pattern=r"^([a-z]{2})?$")],
@@ -60,15 +79,16 @@ NARROWED: dict[str, Any] = {
 
 def _fields() -> Iterator[tuple[str, Any]]:
     for path, info, _ in leaves(Settings()):
-        if path.startswith(ALLOWED) and not path.startswith(FORBIDDEN):
-            kind: Any = NARROWED.get(path, info.annotation)
-            for bound in () if path in NARROWED else info.metadata:
-                kind = Annotated[kind, bound]
-            if path in MAXIMA:
-                kind = Annotated[kind, Le(MAXIMA[path])]
-            elif path.startswith("rank.boosts."):
-                kind = Annotated[kind, Ge(-MAX_BOOST), Le(MAX_BOOST)]
-            yield path.replace(".", "_"), (kind | None, Field(default=None, alias=path, description=info.description))
+        if path not in ALLOWED:
+            continue
+        kind: Any = NARROWED.get(path, info.annotation)
+        for bound in () if path in NARROWED else info.metadata:
+            kind = Annotated[kind, bound]
+        if (largest := ALLOWED[path]) is not None:
+            kind = Annotated[kind, Le(largest)]
+        if path.startswith("rank.boosts.") and largest == MAX_BOOST:
+            kind = Annotated[kind, Ge(-MAX_BOOST)]
+        yield path.replace(".", "_"), (kind | None, Field(default=None, alias=path, description=info.description))
 
 
 if TYPE_CHECKING:
