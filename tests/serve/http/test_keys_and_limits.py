@@ -91,6 +91,15 @@ def test_keys_may_do_what_their_scopes_allow(guarded: Live, scope: str, method: 
         assert response.json()["error"]["code"] == "forbidden"
 
 
+def test_every_admin_route_needs_the_scope(guarded: Live) -> None:
+    key = make_key(guarded.engine.folder, "helper", "read", "write", "tokens")
+    walked = [(method, path) for method, path in routes(guarded) if path.startswith("/admin/")]
+    assert len(walked) > 10
+    for method, path in walked:
+        response = guarded.http.request(method, path, headers=key)
+        assert response.status_code == 403, (method, path, response.text)
+
+
 def test_refuses_revoked_keys_at_once(guarded: Live) -> None:
     key = make_key(guarded.engine.folder, "leaver")
     assert guarded.http.get("/me", headers=key).json()["name"] == "leaver"
