@@ -23,7 +23,7 @@ BUILD = docker buildx build -f deploy/Dockerfile --build-arg VERSION=$(VERSION) 
 WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 3 ? 4 : 3 )))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve ui web web-dev ask ingest rebuild test test-python test-web check check-web browser bench \
+.PHONY: help demo serve ui web web-dev ask ingest rebuild test test-python test-web check check-docs bench \
 	bench-docs docs images images-push images-check page dist publish clean
 
 help:  ## list the commands
@@ -79,6 +79,9 @@ check: $(VENV)/.installed-dev  ## style, types and the rules on imports
 	@$(BIN)/basedpyright --pythonpath $(BIN)/python
 	@echo "== imports"
 	@$(BIN)/lint-imports --no-logo
+
+check-docs: $(VENV)/.installed-dev  ## whether the pages that `make docs` writes are current; needs no data
+	@$(BIN)/pytest -q tests/test_docs.py -k generated_pages
 
 bench: $(VENV)/.installed-dev  ## measure quality and speed; needs RAGSTONE_TEST_DATA
 	@$(BIN)/python -m benchmarks.run --keep $(BENCH_KB)

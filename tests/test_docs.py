@@ -120,7 +120,8 @@ def test_readme_installation_runs_when_pasted(workdir: Path) -> None:
 )
 def test_the_generated_pages_are_current(page: str, tool: str) -> None:
     render = runpy.run_path(str(ROOT / "tools" / tool))["render"]
-    assert (ROOT / "docs" / page).read_text(encoding="utf-8") == render(), "run: make docs"
+    is_current = (ROOT / "docs" / page).read_text(encoding="utf-8") == render()
+    assert is_current, f"docs/{page} is not what tools/{tool} writes; run: make docs"
 
 
 def test_pictures_fetch_nothing() -> None:
