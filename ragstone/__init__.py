@@ -2,8 +2,9 @@
 
 >>> from ragstone import Ragstone
 >>> with Ragstone("kb") as kb:
-...     kb.add("docs/")
-...     print(kb.ask("How do I start?"))
+...     report = kb.add("docs/")
+...     print(kb.ask("When was the pump in hall three built?"))
+The pump in hall three runs at 4 bar. It was built in 1987. [1]
 """
 
 from __future__ import annotations

@@ -37,6 +37,9 @@ class Reader:
 
     ``groups=None`` is the owner of the files, who may read everything. A reader with an empty set of groups may read
     only public documents.
+
+    >>> Reader(name="ann", groups=frozenset({"staff"})) == Reader.of("staff", name="ann")
+    True
     """
 
     name: str = ""

@@ -54,6 +54,13 @@ class Citation:
     """The exact text that supports a sentence of the answer: ``quote`` is ``document.text[start:end]``.
 
     ``section`` and ``page`` locate the quote, if the document has headings or pages.
+
+    >>> from ragstone import Ragstone
+    >>> with Ragstone("kb") as kb:
+    ...     report = kb.add("docs/")
+    ...     answer = kb.ask("When was the pump in hall three built?")
+    >>> answer.citations[0].quote
+    'The pump in hall three runs at 4 bar. It was built in 1987.'
     """
 
     __repr__ = shown
@@ -208,6 +215,13 @@ class Answer:
     are 0. ``policy``
     is the version of the learned policy; 0 means the settings alone. ``kind`` is the kind of the question. ``steps``
     are the searches after the first one. ``sent`` are the calls of services, in order.
+
+    >>> from ragstone import Ragstone
+    >>> with Ragstone("kb") as kb:
+    ...     report = kb.add("docs/")
+    ...     answer = kb.ask("When was the pump in hall three built?")
+    >>> answer.outcome, answer.sources[0].title
+    ('answer', 'Pump')
     """
 
     __repr__ = shown
@@ -279,14 +293,32 @@ class Answer:
 # ---------------------------------------------------------------- streams
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceFound:
-    """The first event of a stream: the evidence for the answer."""
+    """The first event of a stream: the evidence for the answer.
+
+    >>> from ragstone import Ragstone
+    >>> with Ragstone("kb") as kb:
+    ...     report = kb.add("docs/")
+    ...     for event in kb.stream("When was the pump in hall three built?"):
+    ...         if isinstance(event, EvidenceFound):
+    ...             print(event.evidence.hits[0].chunk.title)
+    Pump
+    """
 
     evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextWritten:
-    """Further text of the answer. Citation markers follow with `SentenceClosed`."""
+    """Further text of the answer. Citation markers follow with `SentenceClosed`.
+
+    >>> from ragstone import Ragstone
+    >>> with Ragstone("kb") as kb:
+    ...     report = kb.add("docs/")
+    ...     for event in kb.stream("When was the pump in hall three built?"):
+    ...         if isinstance(event, TextWritten):
+    ...             print(event.text)
+    The pump in hall three runs at 4 bar. It was built in 1987. [1]
+    """
 
     text: str
 
@@ -297,6 +329,14 @@ class SentenceClosed:
 
     ``as_shown`` is the sentence as it appears in the answer, with leading white space and markers. ``state``,
     ``support`` and ``reason`` are those of its `Statement`.
+
+    >>> from ragstone import Ragstone
+    >>> with Ragstone("kb") as kb:
+    ...     report = kb.add("docs/")
+    ...     for event in kb.stream("When was the pump in hall three built?"):
+    ...         if isinstance(event, SentenceClosed):
+    ...             print(event.citations[0].quote)
+    The pump in hall three runs at 4 bar. It was built in 1987.
     """
 
     text: str
@@ -309,7 +349,16 @@ class SentenceClosed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """The last event of a stream: the final answer, which replaces the streamed text."""
+    """The last event of a stream: the final answer, which replaces the streamed text.
+
+    >>> from ragstone import Ragstone
+    >>> with Ragstone("kb") as kb:
+    ...     report = kb.add("docs/")
+    ...     for event in kb.stream("When was the pump in hall three built?"):
+    ...         if isinstance(event, Answered):
+    ...             print(event.answer.outcome)
+    answer
+    """
 
     answer: Answer
 

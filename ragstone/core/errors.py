@@ -40,7 +40,15 @@ if TYPE_CHECKING:
 
 
 class RagstoneError(Exception):
-    """Base class of all errors of Ragstone; the text is safe to show to a user."""
+    """Base class of all errors of Ragstone; the text is safe to show to a user.
+
+    >>> from ragstone import Ragstone, RagstoneError
+    >>> try:
+    ...     Ragstone("kb", settings=["rank.top_k=many"]).add("docs/")
+    ... except RagstoneError as error:
+    ...     print(error)
+    rank.top_k: Input should be a valid integer, unable to parse string as an integer
+    """
 
 
 class UsageError(RagstoneError):

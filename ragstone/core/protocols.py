@@ -82,8 +82,21 @@ class Weigher(Protocol):
 class PlainEmbedder(Protocol):
     """Embeds texts as L2-normalised vectors, shape (texts, dimensions), float32.
 
+    Every text gets a finite vector, even an empty one, and no texts give no rows. The vector of a text does not depend
+    on the other texts of the call, and calls may run at the same time.
+
     Your own embedder needs only this. Name it in ``index.embedder`` as ``package.module:Class``; the class takes no
     arguments. `ragstone.testing.check_embedder` checks it.
+
+    >>> import numpy as np
+    >>> from ragstone.testing import check_embedder
+    >>> class Letters:
+    ...     fingerprint, dimensions = "letters-1", 27
+    ...     async def embed(self, texts, *, role, request):
+    ...         counts = [[1, *(text.lower().count(chr(97 + place)) for place in range(26))] for text in texts]
+    ...         vectors = np.array(counts, dtype=np.float32).reshape(-1, 27)
+    ...         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    >>> check_embedder(Letters())
     """
 
     @property
@@ -201,8 +214,18 @@ class LexicalIndex(Protocol):
 class Reranker(Protocol):
     """Rescores hits.
 
+    Scores are finite, chunks come back unchanged, and equal calls give equal orders. There may be one hit, or none.
+
     Name your own in ``rank.reranker`` as ``package.module:Class``; the class takes no arguments.
     `ragstone.testing.check_reranker` checks it.
+
+    >>> from dataclasses import replace
+    >>> from ragstone.testing import check_reranker
+    >>> class Shortest:
+    ...     async def rerank(self, question, hits, request, pace=no_deadline):
+    ...         scored = [replace(hit, score=1 / (1 + len(hit.chunk.text))) for hit in hits]
+    ...         return sorted(scored, key=lambda hit: -hit.score)
+    >>> check_reranker(Shortest())
     """
 
     async def rerank(self, question: str, hits: Sequence[Hit], request: Request, pace: Pace = no_deadline) -> list[Hit]:
@@ -235,14 +258,28 @@ class Answerer(Protocol):
 class ChatModel(Protocol):
     """A language model, local or remote.
 
+    Replies may run at the same time. After a caller leaves a stream, the model serves the next call.
+
     Name your own in ``respond.model.name`` as ``package.module:Class``; the class takes the `ModelSettings`. It may
     also have a coroutine ``window()``, which returns the tokens of its context window.
     `ragstone.testing.check_chat_model` checks it.
+
+    >>> from ragstone.core.answers import Reply
+    >>> from ragstone.testing import check_chat_model
+    >>> class Parrot:
+    ...     name = "own:parrot"
+    ...     def count(self, text):
+    ...         return len(text.split())
+    ...     async def stream(self, messages, request, form=None):
+    ...         text = messages[-1].content
+    ...         yield text
+    ...         yield Reply(text=text, prompt_tokens=self.count(text), completion_tokens=self.count(text))
+    >>> check_chat_model(Parrot())
     """
 
     @property
     def name(self) -> str:
-        """The name in the settings, such as ``openai:gpt-4o-mini``."""
+        """The name in the settings, with its kind before a colon: ``openai:gpt-4o-mini``."""
         ...
 
     def count(self, text: str) -> int:
@@ -253,6 +290,9 @@ class ChatModel(Protocol):
         self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None
     ) -> AsyncGenerator[Piece]:
         """Stream the text of the reply, and finally the complete `Reply`. Closing the generator stops the model.
+
+        No piece is empty, and the pieces make up the text of the `Reply`, which counts its tokens and those of the
+        prompt.
 
         Args:
             messages: the conversation so far.

@@ -92,6 +92,9 @@ class Document:
 
     ``marks`` are sorted by ``start``; pages may overlap other marks. ``placed`` has the positions of words on the pages
     of the original, sorted by ``start``; it is empty if the document has no pages.
+
+    >>> Document(id="note", text="The pump runs at 4 bar.", metadata={"year": 2024}).metadata["year"]
+    2024
     """
 
     __repr__ = shown
@@ -173,6 +176,13 @@ class Chunk:
 
     ``text`` is ``document.text[start:end]``. ``context`` has titles from outside the span; it precedes the text
     in embedding and analysis. ``facts`` belong to the chunk and ``metadata`` to its document; filters apply to both.
+
+    >>> from ragstone import Ragstone
+    >>> with Ragstone("kb") as kb:
+    ...     report = kb.add("docs/")
+    ...     [hit] = kb.search("pump", 1)
+    >>> hit.chunk.document_id, hit.chunk.start
+    ('docs/pump.md', 0)
     """
 
     __repr__ = shown
@@ -308,7 +318,15 @@ WEAK = "weak match"
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Hit:
-    """A chunk with its score and the history of that score; ``vector`` is set if a later stage needs it."""
+    """A chunk with its score and the history of that score; ``vector`` is set if a later stage needs it.
+
+    >>> from ragstone import Ragstone
+    >>> with Ragstone("kb") as kb:
+    ...     report = kb.add("docs/")
+    ...     [hit] = kb.search("pump", 1)
+    >>> [step.stage for step in hit.why]
+    ['bm25', 'vector', 'fusion']
+    """
 
     __repr__ = shown
     _repr_html_ = shown_html

@@ -16,6 +16,11 @@ class AddReport:
     new vectors, and ``cached`` vectors from earlier calls of an embedding service. ``decoded`` lists files whose
     text may be wrong or lack parts. ``embedding_*`` count the calls of an embedding service, and ``cost`` is
     their price, as far as it is known. ``notices`` are messages for the user.
+
+    >>> from ragstone import Ragstone
+    >>> with Ragstone("kb") as kb:
+    ...     print(kb.add("docs/").added, kb.add("docs/").added)
+    1 0
     """
 
     added: int = 0
@@ -83,6 +88,14 @@ class Progress:
     commits. ``files`` counts files, or the addresses of a web site, and ``total`` is how many there are, 0 if unknown;
     ``growing`` says that the number may still grow. ``pages`` counts pages of documents that have pages. ``current`` is
     the file or address that was opened last, and ``seconds`` is the time since the start.
+
+    >>> from ragstone import Progress, Ragstone
+    >>> def show(progress: Progress) -> None:
+    ...     for id in progress.committed:
+    ...         print("stored", id)
+    >>> with Ragstone("kb") as kb:
+    ...     report = kb.add("docs/", on_progress=show)
+    stored docs/pump.md
     """
 
     committed: tuple[str, ...] = ()

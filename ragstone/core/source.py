@@ -15,8 +15,9 @@ class Entry:
     """A file, message, row or page that a source lists.
 
     Attributes:
-        name: its path within the source, such as ``reports/2024.pdf``. It stays the same while the content changes.
-            It is empty for the only entry of a source that is a single file.
+        name: its path within the source, such as ``reports/2024.pdf``. It stays the same while the content changes,
+            is listed once, and does not begin with a slash. It is empty for the only entry of a source that is a
+            single file.
         version: changes whenever the content does, such as an ETag or a revision. An entry without one is fetched
             every time.
         kind: the suffix that selects the reader, such as ``.html``; empty if the name has it.
@@ -44,11 +45,25 @@ class Source(Protocol):
 
     Name your own in ``acquire.connections`` with an address such as ``package.module:Class``; the class takes
     the `ConnectionSettings`. `ragstone.testing.check_source` checks it. All calls come from one thread at a time.
+
+    >>> from ragstone.testing import check_source
+    >>> class Notes:
+    ...     address = "notes://desk"
+    ...     def entries(self):
+    ...         yield Entry(name="mill.md", version="1")
+    ...     def fetch(self, entry):
+    ...         yield b"The mill grinds at dawn."
+    ...     def close(self):
+    ...         pass
+    >>> check_source(Notes)
     """
 
     @property
     def address(self) -> str:
-        """The prefix of the ids of all its documents, such as ``s3://bucket/docs``. It contains no secret."""
+        """The prefix of the ids of all its documents, such as ``s3://bucket/docs``.
+
+        It has a scheme, no password, no query and no slash at its end.
+        """
         ...
 
     def entries(self) -> Iterator[Entry | Skipped]:

@@ -59,6 +59,14 @@ class KnowledgeBase:
 
     After a rebuild in any process, the next call uses the new version. A call stays within one version from beginning
     to end.
+
+    >>> import asyncio
+    >>> from ragstone import Document, KnowledgeBase, Reader
+    >>> kb = KnowledgeBase.open("kb", create=True)
+    >>> report = asyncio.run(kb.documents.add([Document(id="rule", text="Visitors park behind the mill.")]))
+    >>> print(asyncio.run(kb.ask("Where do visitors park?", reader=Reader())))
+    Visitors park behind the mill. [1]
+    >>> kb.close()
     """
 
     def __init__(self, versions: OpenVersions, change: Change | None = None, *, learns: bool = True) -> None:

@@ -33,9 +33,13 @@ if TYPE_CHECKING:
 class AsyncRagstone:
     """A knowledge base in a folder, as one reader sees it.
 
-    >>> async with AsyncRagstone("kb") as kb:
-    ...     await kb.add("docs/")
-    ...     print(await kb.ask("How do I start?"))
+    >>> import asyncio
+    >>> async def main():
+    ...     async with AsyncRagstone("kb") as kb:
+    ...         await kb.add("docs/")
+    ...         print(await kb.ask("When was the pump in hall three built?"))
+    >>> asyncio.run(main())
+    The pump in hall three runs at 4 bar. It was built in 1987. [1]
     """
 
     _open: KnowledgeBase | None = None

@@ -58,7 +58,11 @@ AUTO = "auto"
 
 
 class Settings(Section):
-    """All settings."""
+    """All settings.
+
+    >>> Settings().rank.top_k
+    5
+    """
 
     preset: str = Field(default="default", description="Preset: a built-in name, or the path of a YAML file.")
     profile: str = Field(default="", description="Profile: the name of one of `profiles`, whose settings apply.")

@@ -1,9 +1,6 @@
 """What an index is to the engine, and what an external engine must do to be one.
 
-To add a vector store, write one module in `ragstone.index.engines` with a class that implements `VectorStore` and a
-function that builds it from a `StoreContext`, and add one line to ``VECTOR_STORES`` in `ragstone.index`.
-`SyncedVectors` does the rest: it follows the catalog, filters, compares exactly, and leaves a failing engine alone.
-Then add the store to ``tests/contract/test_vector_index_contract.py``, which checks every store alike.
+CONTRIBUTING.md says how to add a vector store.
 """
 
 from __future__ import annotations
@@ -170,7 +167,10 @@ class RowStore(Protocol):
         ...
 
     def drop(self, rows: Rows) -> None:
-        """Remove rows, perhaps none: the first step of every change that does not start with ``begin``."""
+        """Remove rows, perhaps none: the first step of every change that does not start with ``begin``.
+
+        It also discards a ``begin`` that no `seal` has ended: the change continues what was last sealed.
+        """
         ...
 
     def seal(self, stamp: Stamp) -> None:
@@ -196,7 +196,15 @@ class Configured(Protocol):
 
 
 class VectorStore(RowStore, Protocol):
-    """What an engine must do to hold vectors; `SyncedVectors` does everything else."""
+    """What an engine must do to hold vectors; `SyncedVectors` does everything else.
+
+    Name a function that takes the `StoreContext` and returns your own store in ``index.vectors``, as
+    ``package.module:build``. `ragstone.testing.check_vector_store` checks it. examples/own/store.py is the smallest:
+
+    >>> from own.store import build
+    >>> from ragstone.testing import check_vector_store
+    >>> check_vector_store(build)
+    """
 
     @property
     def least(self) -> int:
@@ -216,10 +224,15 @@ class VectorStore(RowStore, Protocol):
         """
         ...
 
-    def put(self, rows: Rows, vectors: Vector) -> None: ...
+    def put(self, rows: Rows, vectors: Vector) -> None:
+        """Store rows with their vectors; a row that is there gets the new vector."""
+        ...
 
     def nearest(self, vector: Vector, k: int, allowed: Rows | None) -> Rows:
-        """Return the ``k`` nearest, best first; fewer if it finds no more; only of ``allowed`` if given."""
+        """Return the ``k`` nearest, best first, each once; fewer if it finds no more; only of ``allowed`` if given.
+
+        There may be no rows, and ``k`` may exceed their number.
+        """
         ...
 
     def differing(self, rows: Rows, vectors: Vector) -> Rows:
