@@ -8,6 +8,7 @@ import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
 import "./styles/chat.css";
+import "./styles/prose.css";
 import "./styles/source.css";
 import "./styles/library.css";
 import "./styles/dialogs.css";

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from "react";
 import { ago } from "../shell/time";
 import { language } from "../words/shared/words";
-import { Failed, Table } from "./parts";
+import { Failed, Figures, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
 import { adminWords } from "./words/words";
@@ -39,19 +39,14 @@ export function LearningView() {
   return (
     <>
       <Failed error={error || learned.trouble} />
-      <dl className="figures">
-        {[
+      <Figures
+        figures={[
           [say.learningMode, say.modes[learned.mode as keyof typeof say.modes] ?? learned.mode],
           [say.votes, number.format(learned.votes)],
           [say.inUse, `${say.version} ${learned.champion}`],
           [say.trial, learned.trial || "–"],
-        ].map(([name, fact]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{fact}</dd>
-          </div>
-        ))}
-      </dl>
+        ]}
+      />
       {learned.mode === "off" && <p className="quiet">{say.learningOff}</p>}
       {learned.why && <p className="quiet">{learned.why}</p>}
       {learned.cautions.map((one) => (

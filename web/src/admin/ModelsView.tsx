@@ -4,7 +4,7 @@ import type { ModelServer, ModelTrial, RunningServer } from "../api/types";
 import { useAnnounce } from "../shell/Announcer";
 import { ConfirmDialog } from "../shell/ConfirmDialog";
 import { language } from "../words/shared/words";
-import { Failed, Table } from "./parts";
+import { Failed, Figures, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
 import { adminWords } from "./words/words";
@@ -47,14 +47,7 @@ export function ModelsView() {
   return (
     <>
       <Failed error={error || failed} />
-      {value && (
-        <dl className="figures">
-          <div>
-            <dt>{say.answersNow}</dt>
-            <dd>{value.model === QUOTED ? say.quotesOnly : value.model}</dd>
-          </div>
-        </dl>
-      )}
+      {value && <Figures figures={[[say.answersNow, value.model === QUOTED ? say.quotesOnly : value.model]]} />}
       <form className="row" aria-label={say.chooseModel} onSubmit={(event) => void submit(event)}>
         <label className="field grow">
           <span>{say.model}</span>
@@ -102,14 +95,7 @@ function Trial({ trial }: { trial: ModelTrial }) {
       <p>
         <strong>{trial.name}</strong>: {trial.answer}
       </p>
-      <dl className="figures">
-        {facts.map(([name, fact]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{fact}</dd>
-          </div>
-        ))}
-      </dl>
+      <Figures figures={facts} />
     </section>
   );
 }

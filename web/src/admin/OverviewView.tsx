@@ -2,7 +2,7 @@ import { useCallback, useState } from "react";
 import { ago } from "../shell/time";
 import { language } from "../words/shared/words";
 import { Plot } from "./Plot";
-import { Failed, Table } from "./parts";
+import { Failed, Figures, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
 import { adminWords } from "./words/words";
@@ -43,14 +43,7 @@ export function OverviewView() {
           ))}
         </select>
       </label>
-      <dl className="figures">
-        {figures.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Figures figures={figures} />
       {daily.length > 0 && (
         <div className="plots">
           <Plot

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { told } from "../api/errors";
 import type { ModelTest } from "../api/types";
 import { language } from "../words/shared/words";
-import { Failed, Table } from "./parts";
+import { Failed, Figures, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
 import { adminWords } from "./words/words";
@@ -44,14 +44,7 @@ export function SystemView() {
           {one}
         </p>
       ))}
-      <dl className="figures">
-        {facts.map(([name, fact]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{fact}</dd>
-          </div>
-        ))}
-      </dl>
+      <Figures figures={facts} />
       {value && value.engines.length > 0 && (
         <Table label={say.engines} head={[say.engine, say.what, say.behind, say.state]}>
           {value.engines.map((one) => (

@@ -16,6 +16,20 @@ export function Failed({ error }: { error: string }) {
   );
 }
 
+/** Figures, each under its name. */
+export function Figures({ figures }: { figures: readonly (readonly [string, ReactNode])[] }) {
+  return (
+    <dl className="figures">
+      {figures.map(([name, figure]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{figure}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 /** A table that becomes wide rather than narrow: it scrolls within itself. */
 export function Table({ label, head, children }: { label: string; head: readonly string[]; children: ReactNode }) {
   return (

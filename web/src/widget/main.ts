@@ -1,3 +1,4 @@
+import prose from "../styles/prose.css?inline";
 import tokens from "../styles/tokens.css?inline";
 import { setLanguage, shared } from "../words/shared/words";
 import { Server } from "./asking";
@@ -25,7 +26,7 @@ class RagstoneChat extends HTMLElement {
     const title = settings.title || say.askQuestion;
     const root = this.attachShadow({ mode: "open" });
     const sheet = new CSSStyleSheet();
-    sheet.replaceSync(tokens + style);
+    sheet.replaceSync(tokens + style + prose);
     root.adoptedStyleSheets = [sheet];
     this.lang = settings.language;
     this.dataset.theme = settings.theme;
