@@ -24,9 +24,10 @@ from ragstone.core.errors import Damaged, EmbeddingError, KnowledgeBaseError, Mi
 from ragstone.core.request import Request
 from ragstone.engine.assembly import assemble
 from ragstone.engine.built import BuiltWith
-from ragstone.engine.components import Components, Source
+from ragstone.engine.components import Components
 from ragstone.engine.erasure import INTERRUPTED
 from ragstone.engine.location import home_at, open_journal
+from ragstone.engine.parts.source import Source
 from ragstone.index.follow.differences import differences
 from ragstone.settings.load import load
 from ragstone.storage.disk import clear_away, drop

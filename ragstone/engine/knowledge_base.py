@@ -27,12 +27,13 @@ from ragstone.core.timing import Timings
 from ragstone.engine import background
 from ragstone.engine.ask import Ask
 from ragstone.engine.assembly import under
-from ragstone.engine.components import BuildEmbedder, Components
+from ragstone.engine.components import Components
 from ragstone.engine.documents import Documents
 from ragstone.engine.history import History
 from ragstone.engine.learning import Learning, assigned, in_use
 from ragstone.engine.opening import Opening, OpenVersions, open_versions
 from ragstone.engine.originals import Originals
+from ragstone.engine.parts.source import BuildEmbedder
 from ragstone.engine.search import Search
 from ragstone.engine.status import Status, status_of
 from ragstone.engine.versions import Versions

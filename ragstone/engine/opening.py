@@ -15,9 +15,10 @@ from ragstone.catalog.lock import Patience
 from ragstone.core.errors import NotFound, RagstoneError
 from ragstone.engine.assembly import assemble
 from ragstone.engine.built import BuiltWith, create_version, refuse_mismatch
-from ragstone.engine.components import BuildEmbedder, Components, Source
+from ragstone.engine.components import Components
 from ragstone.engine.lazy import Pool
 from ragstone.engine.location import home_at, refuse_elsewhere, refuse_external
+from ragstone.engine.parts.source import BuildEmbedder, Source
 from ragstone.settings import AUTO, Settings
 from ragstone.settings.load import load
 from ragstone.settings.substitutes import Substitute, refuse_unavailable
