@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from ragstone.history.limits import NAME, QUIET_SECONDS, Exceeded, Limits, OwnLimits, Quota, SharedLimits
+from ragstone.history import counts
+from ragstone.history.counts import NAME, SharedCounts, SharedRunning
+from ragstone.history.limits import Exceeded, Limits, Quota
 
 Clock = Callable[[], float]
 
@@ -34,13 +35,13 @@ def clock() -> Hands:
 
 @pytest.fixture(params=["own", "shared"])
 def limits(request: pytest.FixtureRequest, tmp_path: Path, clock: Hands) -> Iterator[Limits]:
-    made = OwnLimits(clock) if request.param == "own" else shared(tmp_path, clock, "one", "one")
+    made = Limits(clock=clock) if request.param == "own" else shared(tmp_path, clock, "one", "one")
     with closing(made):
         yield made
 
 
-def shared(folder: Path, clock: Clock, server: str, *alive: str) -> SharedLimits:
-    return SharedLimits(folder, lambda: server, lambda: alive, clock)
+def shared(folder: Path, clock: Clock, server: str, *alive: str) -> Limits:
+    return Limits(SharedCounts(folder), SharedRunning(folder, lambda: server, lambda: alive), clock)
 
 
 def test_limits_bursts_and_rate(limits: Limits, clock: Hands) -> None:
@@ -73,21 +74,14 @@ def test_clock_set_back_stops_no_request(limits: Limits, clock: Hands) -> None:
     assert limits.begin("a", quota) is None
 
 
-def test_forgets_those_who_were_quiet_for_long(tmp_path: Path, clock: Hands) -> None:
-    quota = Quota(per_minute=60, burst=1)
-    with closing(shared(tmp_path, clock, "one", "one")) as limits, closing(sqlite3.connect(tmp_path / NAME)) as db:
-        for number in range(999):
-            limits.begin(f"early {number}", quota)
-        clock.now += QUIET_SECONDS + 1
-        limits.begin("late", quota)
-        assert db.execute("SELECT key FROM buckets").fetchall() == [("late",)]
-
-
-def test_one_process_remembers_only_so_many(monkeypatch: pytest.MonkeyPatch, clock: Hands) -> None:
-    monkeypatch.setattr("ragstone.history.limits.MOST_BUCKETS", 2)
-    limits, quota = OwnLimits(clock), Quota(per_minute=60, burst=1)
-    assert [limits.begin(key, quota) for key in ("a", "b", "c")] == [None] * 3
-    assert limits.begin("c", quota) == Exceeded(limit="rate", seconds=1.0)
+def test_remembers_only_so_many(limits: Limits, monkeypatch: pytest.MonkeyPatch, clock: Hands) -> None:
+    monkeypatch.setattr(counts, "MOST", 2)
+    monkeypatch.setattr(counts, "TIDY", 1)
+    quota = Quota(per_minute=1, burst=1)
+    for key in ("a", "b", "c"):
+        assert limits.begin(key, quota) is None
+        clock.now += 1
+    assert limits.begin("c", quota) == Exceeded(limit="rate", seconds=59.0)
     assert limits.begin("a", quota) is None, "the quietest was forgotten"
 
 
@@ -97,9 +91,9 @@ def test_one_process_remembers_only_so_many(monkeypatch: pytest.MonkeyPatch, clo
 def test_shared_limits_admit_as_one_process(tmp_path_factory: pytest.TempPathFactory, seed: int, servers: int) -> None:
     chance, clock, folder = random.Random(seed), Hands(), tmp_path_factory.mktemp("kb")
     names = [str(number) for number in range(servers)]
-    several, one = [shared(folder, clock, name, *names) for name in names], OwnLimits(clock)
+    several, one = [shared(folder, clock, name, *names) for name in names], Limits(clock=clock)
     quota = Quota(per_minute=chance.choice((30, 60, 600)), burst=chance.randint(1, 5), concurrent=chance.randint(1, 4))
-    under_way: list[SharedLimits] = []
+    under_way: list[Limits] = []
     for _ in range(40):
         clock.now += chance.choice((0.0, 0.1, 1.0))
         if under_way and chance.random() < 0.4:

@@ -13,11 +13,11 @@ from fastapi.middleware.cors import CORSMiddleware
 
 from ragstone.core.errors import RagstoneError
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.history.attempts import SharedAttempts
 from ragstone.history.audit import Audit
 from ragstone.history.changed_settings import ChangedSettings
+from ragstone.history.counts import SharedCounts, SharedRunning
 from ragstone.history.keys import Keys
-from ragstone.history.limits import OwnLimits, SharedLimits
+from ragstone.history.limits import Limits
 from ragstone.history.schedules import Schedules
 from ragstone.history.sessions import Sessions
 from ragstone.history.tokens import Tokens
@@ -118,8 +118,10 @@ def build_app(
         jobs=jobs,
         live=LiveSettings(engine, ChangedSettings(journal)),
         scheduler=Scheduler(jobs, Schedules(journal), own.sources),
-        limits=SharedLimits(engine.folder, lambda: jobs.server, jobs.servers) if processes > 1 else OwnLimits(),
-        sign_in=SignInDesk(engine.history.journal(), own, Throttle(SharedAttempts(engine.folder))),
+        limits=Limits(SharedCounts(engine.folder), SharedRunning(engine.folder, lambda: jobs.server, jobs.servers))
+        if processes > 1
+        else Limits(),
+        sign_in=SignInDesk(engine.history.journal(), own, Throttle(SharedCounts(engine.folder))),
         readiness=Readiness(engine, keys),
         warm_first=warm_first,
     )

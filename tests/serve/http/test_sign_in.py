@@ -16,7 +16,7 @@ from live import SLOW, Live, make_key
 from signing_in import ADA, PAGE, PASSWORD, SESSION, Scene, scene, sessions, users
 
 from ragstone.core.errors import NotFound, SettingsError, UsageError
-from ragstone.history.attempts import SharedAttempts
+from ragstone.history.counts import SharedCounts
 from ragstone.history.journal import Journal
 from ragstone.history.sessions import SIGN_IN_SECONDS, Sessions, SignIn
 from ragstone.history.users import Users
@@ -284,7 +284,7 @@ def test_waits_double_and_end() -> None:
 
 def test_guesses_in_all_processes_count_together(tmp_path: Path) -> None:
     now = [1000.0]
-    one, other = (Throttle(SharedAttempts(tmp_path), lambda: now[0]) for _ in range(2))
+    one, other = (Throttle(SharedCounts(tmp_path), lambda: now[0]) for _ in range(2))
     with closing(one), closing(other):
         for throttle in (one, other, one):
             throttle.attempt(("name", "ada"), 3)
@@ -297,12 +297,12 @@ def test_guesses_in_all_processes_count_together(tmp_path: Path) -> None:
         assert refused.value.retry_after == 1
         other.succeed(("name", "ada"))
         one.attempt(("name", "ada"), 3)
-        assert b"ada" not in (tmp_path / "attempts.db").read_bytes()
+        assert b"ada" not in (tmp_path / "counts.db").read_bytes()
 
 
 def test_guesses_count_though_their_file_fails(tmp_path: Path) -> None:
-    (tmp_path / "attempts.db").write_bytes(b"no database" * 1000)
-    with closing(Throttle(SharedAttempts(tmp_path), lambda: 1000.0)) as throttle:
+    (tmp_path / "counts.db").write_bytes(b"no database" * 1000)
+    with closing(Throttle(SharedCounts(tmp_path), lambda: 1000.0)) as throttle:
         for _ in ("in memory", "in another file"):
             throttle.attempt(("name", "ada"), 1)
         with pytest.raises(Refused):
