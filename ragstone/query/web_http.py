@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, cast
-
-import httpcore2
+from typing import Any
 
 from ragstone.core.errors import RetrievalError
 from ragstone.core.request import Request
-from ragstone.services.network import resolve
-from ragstone.services.pinned import FetchError, PinnedBackend, in_words
+from ragstone.services.pinned import FetchError, Reply, SafeClient
 from ragstone.services.retries import PASSING, Attempts, Setback, persist, retry_after
 from ragstone.settings.services import ServiceSettings
 
@@ -76,12 +72,7 @@ async def ask(
         except TimeoutError as error:
             raise Setback("no reply in time; raise services.timeout_seconds to wait longer", passing=True) from error
         except FetchError as error:
-            raise Setback(str(error), passing=error.passing) from error
-        except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.RemoteProtocolError) as error:
-            passing = not isinstance(error.__cause__, ssl.SSLError)
-            raise Setback(f"{in_words(error)}; is {service.section}.base_url right?", passing=passing) from error
-        except (httpcore2.ProtocolError, httpcore2.UnsupportedProtocol, UnicodeError) as error:
-            raise Setback(f"{in_words(error)}; is {service.section}.base_url right?") from error
+            raise Setback(f"{error}; is {service.section}.base_url right?", passing=error.passing) from error
 
     request.meter.note_sent(f"web search {service.name}", service.base_url, "the question as typed")
     try:
@@ -91,38 +82,23 @@ async def ask(
 
 
 async def _once(service: Service, target: str, headers: Mapping[str, str], content: bytes | None) -> Any:
-    inner = cast(httpcore2.AsyncNetworkBackend, httpcore2.AnyIOBackend())
-    pinned = PinnedBackend(
-        inner, resolve, allow_private=service.allow_private, setting=f"{service.section}.allow_private"
-    )
-    url = f"{service.base_url}{target}"
-    method, fields_sent = "GET" if content is None else "POST", list(headers.items())
-    async with (
-        httpcore2.AsyncConnectionPool(_tls(), network_backend=pinned) as pool,
-        pool.stream(method, url, headers=fields_sent, content=content) as answer,
-    ):
-        fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers}
-        received = bytearray()
-        limit = MAX_BYTES if answer.status == 200 else _MAX_REFUSAL
-        async for part in answer.aiter_stream():
-            received += part
-            if len(received) > limit:
-                if answer.status != 200:
-                    break
-                raise Setback(f"sent more than {MAX_BYTES} bytes")
-    if answer.status != 200:
-        raise _refused(service, answer.status, fields, bytes(received[:_MAX_REFUSAL]))
+    client = SafeClient(allow_private=service.allow_private, setting=f"{service.section}.allow_private")
+    async with aclosing(client):
+        method, url = "GET" if content is None else "POST", f"{service.base_url}{target}"
+        reply = await client.send(method, url, headers, content, most=MAX_BYTES, most_of_refusal=_MAX_REFUSAL)
+    if reply.status != 200:
+        raise _refused(service, reply)
     try:
-        return json.loads(received)
+        return json.loads(reply.body)
     except (ValueError, RecursionError) as error:
         raise Setback(f"did not reply in JSON; is {service.section}.base_url right?") from error
 
 
-def _refused(service: Service, status: int, fields: Mapping[str, str], body: bytes) -> Setback:
-    said = " ".join(body.decode("utf-8", "replace").split())
+def _refused(service: Service, reply: Reply) -> Setback:
+    status, said = reply.status, " ".join(reply.body.decode("utf-8", "replace").split())
     said = said.replace(service.secret, "***") if service.secret else said
     reason = f"HTTP {status}" + (f": {said[:_MAX_SHOWN]}" if said and not said.startswith("<") else "")
-    wait = retry_after(fields.get("retry-after", ""))
+    wait = retry_after(reply.headers.get("retry-after", ""))
     match status:
         case 401 | 403 if service.secret:
             return Setback(f"refuses the key ({reason}); check {service.section}.api_key")
@@ -140,8 +116,3 @@ def _refused(service: Service, status: int, fields: Mapping[str, str], body: byt
             return Setback(f"failed ({reason}); try again later", passing=True, wait=wait)
         case _:
             return Setback(f"refuses ({reason})")
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    return httpcore2.default_ssl_context()

@@ -1,17 +1,30 @@
-"""Connect only to addresses that were checked.
+"""An HTTP client that connects only to addresses that were checked, within limits of size.
 
 A name is resolved once per connection, and the connection is made to the address that was checked. A name that changes
-its address in between (DNS rebinding) gains nothing.
+its address in between (DNS rebinding) gains nothing. The client returns redirects instead of following them, so that
+each hop is checked, and ignores the proxies of the environment.
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import cast
 
 import httpcore2
 
-from ragstone.services.network import Resolve, refusal
+from ragstone.services.network import Resolve, refusal, resolve
+
+Headers = Mapping[str, str]
+"""Header fields by their names in lower case."""
+Refuse = Callable[[Headers], str]
+"""Return why a response with these header fields is not wanted; empty if it is."""
+# For each address of a host, so that a silent one leaves time for the next.
+_TIMEOUTS = {"timeout": {"connect": 10.0}}
 
 
 class FetchError(Exception):
@@ -20,6 +33,146 @@ class FetchError(Exception):
     def __init__(self, reason: str, *, passing: bool = False) -> None:
         super().__init__(reason)
         self.passing = passing
+
+
+def refuse_none(_headers: Headers) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A reply to a request."""
+
+    status: int
+    headers: Headers
+    body: bytes = b""
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
+
+class SafeClient:
+    """Sends requests, and keeps connections open between them.
+
+    Args:
+        allow_private: whether private addresses are allowed.
+        setting: name of the setting that allows them, for the error message.
+        proxy: address of a proxy, which resolves names instead; empty for none.
+        resolve: resolves host names.
+        backend: opens connections to checked addresses.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_private: bool,
+        setting: str,
+        proxy: str = "",
+        resolve: Resolve = resolve,
+        backend: httpcore2.AsyncNetworkBackend | None = None,
+    ) -> None:
+        inner = backend or cast(httpcore2.AsyncNetworkBackend, httpcore2.AnyIOBackend())
+        if proxy:  # it is usually on a private network itself
+            self._pool = httpcore2.AsyncConnectionPool(tls(), proxy=httpcore2.Proxy(proxy), network_backend=inner)
+        else:
+            pinned = PinnedBackend(inner, resolve, allow_private=allow_private, setting=setting)
+            self._pool = httpcore2.AsyncConnectionPool(tls(), network_backend=pinned)
+
+    async def send(
+        self,
+        method: str,
+        url: str | httpcore2.URL,
+        headers: Headers,
+        content: bytes | None = None,
+        *,
+        most: int,
+        most_of_refusal: int = 0,
+        refuse: Refuse = refuse_none,
+    ) -> Reply:
+        """Send a request and return the reply, unpacked if it is gzip.
+
+        Args:
+            method: GET or POST.
+            url: the address.
+            headers: all header fields; ``Accept-Encoding`` is gzip or identity.
+            content: the body.
+            most: bytes that the body of a success (2xx) may have.
+            most_of_refusal: bytes that are read of any other body; the rest is left.
+            refuse: receives the header fields of a success. If it returns a reason, the body is not read.
+
+        Raises:
+            FetchError: there is no reply, or it is too large or refused.
+        """
+        sent = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
+        try:
+            async with self._pool.stream(method, url, headers=sent, content=content, extensions=_TIMEOUTS) as answer:
+                reply = Reply(status=answer.status, headers=_fields(answer.headers))
+                if not reply.is_success:
+                    body = await _beginning(answer.aiter_stream(), most_of_refusal)
+                elif reason := refuse(reply.headers):
+                    raise FetchError(reason)
+                else:
+                    body = await _whole(answer.aiter_stream(), reply.headers, most)
+                return Reply(status=reply.status, headers=reply.headers, body=body)
+        except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.RemoteProtocolError) as error:
+            raise FetchError(in_words(error), passing=not isinstance(error.__cause__, ssl.SSLError)) from error
+        except (httpcore2.ProtocolError, httpcore2.ProxyError, httpcore2.UnsupportedProtocol, UnicodeError) as error:
+            raise FetchError(in_words(error)) from error
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._pool.aclose()
+
+
+async def _beginning(parts: AsyncIterator[bytes], most: int) -> bytes:
+    body = bytearray()
+    if most:
+        async for part in parts:
+            body += part
+            if len(body) >= most:
+                break
+    return bytes(body[:most])
+
+
+async def _whole(parts: AsyncIterator[bytes], headers: Headers, most: int) -> bytes:
+    """Return the unpacked body. Its packed and its unpacked size are limited while it arrives."""
+    too_large = FetchError(f"larger than {most / 1_000_000:g} MB")
+    length = headers.get("content-length", "")
+    if length.isdecimal() and int(length) > most:
+        raise too_large
+    encoding = headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("gzip", "x-gzip", "identity", ""):
+        raise FetchError(f"the content encoding {encoding} was not requested")
+    unpack = zlib.decompressobj(31) if "gzip" in encoding else None
+    body = bytearray()
+    arrived = 0
+    async for part in parts:
+        arrived += len(part)
+        try:
+            body += unpack.decompress(part, most + 1 - len(body)) if unpack else part
+        except zlib.error as error:
+            raise FetchError("damaged gzip") from error
+        if max(arrived, len(body)) > most:
+            raise too_large
+    if unpack and arrived and not unpack.eof:
+        raise FetchError("ended in the middle", passing=True)
+    return bytes(body)
+
+
+def _fields(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return header fields by name, with repeated fields joined as HTTP defines."""
+    fields: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        fields[key] = f"{fields[key]}, {text}" if key in fields else text
+    return fields
+
+
+@cache
+def tls() -> ssl.SSLContext:
+    """Return the certificates that are trusted, read once."""
+    return httpcore2.default_ssl_context()
 
 
 class PinnedBackend(httpcore2.AsyncNetworkBackend):

@@ -15,7 +15,7 @@ import httpcore2
 
 from ragstone.core.errors import SourceError
 from ragstone.services.network import checked_addresses
-from ragstone.services.pinned import in_words
+from ragstone.services.pinned import Reply, in_words, tls
 from ragstone.services.retries import retry_after
 
 _PASSING = (429, 500, 502, 503, 504)
@@ -39,15 +39,6 @@ class Limits:
     setting: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """A reply, with its header fields by names in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes = b""
-
-
 class PinnedClient:
     """Keeps connections open, retries calls that may succeed later, and waits as long as the server requests.
 
@@ -62,7 +53,7 @@ class PinnedClient:
         self, headers: Mapping[str, str], limits: Limits, *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
         self._headers, self._limits, self._sleep = dict(headers), limits, sleep
-        self._pool = httpcore2.ConnectionPool(httpcore2.default_ssl_context(), network_backend=_Pinned(limits))
+        self._pool = httpcore2.ConnectionPool(tls(), network_backend=_Pinned(limits))
 
     def close(self) -> None:
         self._pool.close()

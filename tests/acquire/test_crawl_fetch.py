@@ -13,10 +13,12 @@ from typing import Any, cast
 import httpcore2
 import pytest
 
-from ragstone.acquire.crawl.fetch import Fetcher, FetchError, Response
+from ragstone.acquire.crawl.fetch import Fetcher
 from ragstone.acquire.crawl.polite import Client, Pace
 from ragstone.acquire.crawl.urls import parse
 from ragstone.services.network import Resolve
+from ragstone.services.pinned import FetchError
+from ragstone.services.pinned import Reply as Response
 from ragstone.settings import CrawlSettings
 from servers.site import Reply, Route, WebSite, moved, page
 

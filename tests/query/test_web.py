@@ -115,7 +115,7 @@ def test_retries_transient_failures(open_: Callable[..., WebSearch]) -> None:
         (Fault(body=b'{"error": "x"}'), "sent no list of results", 1),
         (Fault(body=b"[1]"), "sent no list of results", 1),
         (Fault(body=b'{"results": [1, {"url": 2}]}'), "sent 2 results, but none is a page", 1),
-        (Fault(body=b" " * 8_000_001), "more than 8000000 bytes", 1),
+        (Fault(body=b" " * 8_000_001), "larger than 8 MB", 1),
     ],
     ids=["500", "400", "402", "404", "429", "redirect", "html", "deep", "no list", "list", "no pages", "large"],
 )

@@ -9,8 +9,9 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from ragstone.acquire.crawl.fetch import Fetcher, FetchError, Headers, Refuse, Response, refuse_none
+from ragstone.acquire.crawl.fetch import Fetcher
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
+from ragstone.services.pinned import FetchError, Headers, Refuse, Reply, refuse_none
 from ragstone.settings import CrawlSettings
 
 MOVED = (301, 302, 303, 307, 308)
@@ -62,7 +63,7 @@ class Client:
         self._settings = settings
         self.pace = pace or Pace(settings.delay_seconds)
 
-    async def get(self, address: Address, headers: Headers | None = None, *, refuse: Refuse = refuse_none) -> Response:
+    async def get(self, address: Address, headers: Headers | None = None, *, refuse: Refuse = refuse_none) -> Reply:
         """Fetch as `Fetcher.get` does, and retry while the site answers that it is busy."""
         attempt = 0
         while True:
@@ -83,7 +84,7 @@ class Client:
             self.pace.hold(address.host, min(pause, LONGEST_WAIT))
             attempt += 1
 
-    async def follow(self, address: Address) -> Response:
+    async def follow(self, address: Address) -> Reply:
         """Fetch as `get` does, and follow redirects. Each hop is checked like any request.
 
         Raises:

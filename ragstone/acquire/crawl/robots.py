@@ -6,10 +6,10 @@ import re
 
 from protego import Protego
 
-from ragstone.acquire.crawl.fetch import FetchError
 from ragstone.acquire.crawl.polite import Client
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
 from ragstone.core.errors import SourceError
+from ragstone.services.pinned import FetchError
 from ragstone.settings import CrawlSettings
 
 _MOST_BYTES = 500 * 1024

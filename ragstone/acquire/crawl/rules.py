@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-from ragstone.acquire.crawl.fetch import Headers
 from ragstone.acquire.crawl.robots import Robots
 from ragstone.acquire.crawl.urls import Address, Scope, looks_like_a_trap, worth_asking
 from ragstone.acquire.readers import SUFFIX_OF_TYPE
+from ragstone.services.pinned import Headers
 from ragstone.settings import CrawlSettings
 
 _SUFFIXES = {

@@ -11,7 +11,6 @@ from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from ragstone.acquire.crawl.fetch import FetchError, Response
 from ragstone.acquire.crawl.links import Links, decoded, read_links, read_robots_words
 from ragstone.acquire.crawl.polite import LONGEST_WAIT, MOST_REDIRECTS, MOVED, PASSING, Client
 from ragstone.acquire.crawl.records import Event, Gone, Page, Site
@@ -22,6 +21,7 @@ from ragstone.acquire.crawl.state import Row, State, Visit
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
 from ragstone.core.errors import SourceError
 from ragstone.core.records import Skipped, Unchanged
+from ragstone.services.pinned import FetchError, Reply
 
 _PERMANENT = (301, 308)
 _VANISHED = (404, 410)
@@ -41,7 +41,7 @@ class _Answer:
 
     row: Row
     address: Address
-    response: Response | None = None
+    response: Reply | None = None
     links: Links | None = None
     failure: str = ""
     passing: bool = False
@@ -202,7 +202,7 @@ class Crawl:
         self._state.keep(row.url)
         return [Unchanged(source=row.url)] if row.outcome == "page" else []
 
-    def _page(self, answer: _Answer, response: Response) -> list[Event]:
+    def _page(self, answer: _Answer, response: Reply) -> list[Event]:
         row, links = answer.row, answer.links or Links(hrefs=[])
         if self._settings.robots:
             read_robots_words(response.headers.get("x-robots-tag", ""), links)

@@ -6,9 +6,9 @@ import html
 import re
 import zlib
 
-from ragstone.acquire.crawl.fetch import FetchError
 from ragstone.acquire.crawl.polite import Client
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
+from ragstone.services.pinned import FetchError
 
 _LOCATION = re.compile(r"<(?:\w+:)?loc\s*>\s*(?:<!\[CDATA\[)?([^<\]]{1,4000})", re.IGNORECASE)
 """A regular expression instead of an XML parser, so that entities of a hostile file do nothing."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
 from collections.abc import Mapping
-from functools import cache
+from contextlib import aclosing
 from typing import Any, cast
 
-import httpcore2
-
 from ragstone.serve.http.sign_in.failures import SignInFailed
+from ragstone.services.pinned import FetchError, SafeClient
 
 SECONDS = 10.0
 MAX_BYTES = 1_000_000
@@ -26,36 +24,21 @@ async def fetch(url: str, headers: Mapping[str, str] | None = None, form: bytes 
     sent = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Ragstone", **(headers or {})}
     if form is not None:
         sent |= {"Content-Type": "application/x-www-form-urlencoded", "Content-Length": str(len(form))}
+    client = SafeClient(allow_private=True, setting="")  # a company's provider may be on its own network
     try:
-        async with asyncio.timeout(SECONDS):
-            status, body = await _once(url, sent, form)
-    except (TimeoutError, httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+        async with asyncio.timeout(SECONDS), aclosing(client):
+            method = "GET" if form is None else "POST"
+            reply = await client.send(method, url, sent, form, most=MAX_BYTES, most_of_refusal=MAX_BYTES)
+    except (TimeoutError, FetchError) as error:
         raise SignInFailed("provider", f"{url} cannot be reached: {error or type(error).__name__}") from error
     try:
-        found: Any = json.loads(body)
+        found: Any = json.loads(reply.body)
     except (ValueError, RecursionError):
         found = None
-    if status != 200:
+    if reply.status != 200:
         known = cast(dict[str, Any], found) if isinstance(found, dict) else {}
-        raise SignInFailed("provider", f"{url} refuses with status {status}: {str(known.get('error', ''))[:100]!r}")
+        why = str(known.get("error", ""))[:100]
+        raise SignInFailed("provider", f"{url} refuses with status {reply.status}: {why!r}")
     if not isinstance(found, dict):
         raise SignInFailed("provider", f"{url} does not send a JSON object")
     return cast(dict[str, Any], found)
-
-
-async def _once(url: str, headers: Mapping[str, str], form: bytes | None) -> tuple[int, bytes]:
-    method, received = "GET" if form is None else "POST", bytearray()
-    async with (
-        httpcore2.AsyncConnectionPool(_tls()) as pool,
-        pool.stream(method, url, headers=list(headers.items()), content=form) as answer,
-    ):
-        async for part in answer.aiter_stream():
-            received += part
-            if len(received) > MAX_BYTES:
-                raise SignInFailed("provider", f"{url} sends more than {MAX_BYTES:,} bytes")
-        return answer.status, bytes(received)
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    return httpcore2.default_ssl_context()
