@@ -53,17 +53,6 @@ def reciprocal_rank(ranking: Ranking, judgements: Judgements, k: int | None = No
     return 0.0
 
 
-def average_precision(ranking: Ranking, judgements: Judgements) -> float:
-    """Return the mean precision at the rank of each relevant document, 0 for those not found; its mean is MAP."""
-    relevant = _relevant(judgements)
-    total, found = 0.0, 0
-    for rank, gain in enumerate(_gains(ranking, judgements), start=1):
-        if gain > 0:
-            found += 1
-            total += found / rank
-    return total / relevant if relevant else 0.0
-
-
 def ndcg(ranking: Ranking, judgements: Judgements, k: int | None = None) -> float:
     """Return the discounted gain of the first ``k`` ranks (default: all) divided by the ideal one.
 

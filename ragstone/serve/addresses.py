@@ -17,11 +17,6 @@ def of_document(document_id: str) -> str:
     return SCHEME + quote(document_id, safe="/")
 
 
-def of_citation(citation: Citation) -> str:
-    """Return the URL of the cited document if it has one, or else the address of the cited characters."""
-    return citation.url or f"{of_document(citation.document_id)}?start={citation.start}&end={citation.end}"
-
-
 def on_page(citation: Citation, base: str) -> str:
     """Return an address that a browser opens: that of the document on the web, or the cited words on Ragstone's page.
 

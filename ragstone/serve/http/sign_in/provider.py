@@ -76,10 +76,6 @@ class Provider:
         """What the provider is called on the button."""
         return self._settings.name or urlsplit(self._settings.issuer).hostname or ""
 
-    @property
-    def has_secret(self) -> bool:
-        return bool(self._secret)
-
     async def address(self, redirect_uri: str, state: str, nonce: str, verifier: str) -> str:
         """Return where the browser goes to sign in.
 
