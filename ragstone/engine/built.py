@@ -28,8 +28,6 @@ PATHS = (
     "index.analyzer",
 )
 """Settings that decide what is stored; all others may differ from question to question."""
-IMPLIED = {"index.dimensions": 0}
-"""Settings of `PATHS` that are newer than the first knowledge bases, with the value that is not stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +50,7 @@ class BuiltWith:
         """Return the record of these settings; without an embedder, it stays open."""
         return cls(
             preset=lasting_preset(settings.preset),
-            settings={
-                path: value for path, _, value in leaves(settings) if path in PATHS and value != IMPLIED.get(path)
-            },
+            settings={path: value for path, _, value in leaves(settings) if path in PATHS},
             chunker=chunk.fingerprint(settings.chunk),
             embedder=embedder.fingerprint if embedder else "",
             access=_rules(settings),
@@ -97,7 +93,7 @@ class BuiltWith:
     def tree(self) -> Tree:
         """Return the settings as a layer above the preset and below the user's settings."""
         tree: Tree = {"preset": self.preset}
-        for path, value in {**IMPLIED, **self.settings}.items():
+        for path, value in self.settings.items():
             section, _, name = path.partition(".")
             tree.setdefault(section, {})[name] = value
         return tree
@@ -105,10 +101,6 @@ class BuiltWith:
     def remembered(self, engines: Mapping[str, str]) -> Tree:
         """Return `tree` with the engines that are in use."""
         return merge(self.tree(), {"index": dict(engines)})
-
-    def value(self, path: str) -> str | int:
-        """Return the value that a setting of `PATHS` had."""
-        return self.settings[path] if path in self.settings else IMPLIED[path]
 
     def put_into(self, settings: Settings) -> Settings:
         """Return the settings, with the build's values for those that decide what is stored."""
@@ -126,7 +118,7 @@ def refuse_other_store(settings: Settings, built: BuiltWith, folder: Path) -> No
     Raises:
         SettingsMismatch: naming them.
     """
-    other = [path for path, _, value in leaves(settings) if path in PATHS and value != built.value(path)]
+    other = [path for path, _, value in leaves(settings) if path in PATHS and value != built.settings[path]]
     if other:
         raise SettingsMismatch(f"{folder} was built with another {', '.join(other)}")
 
@@ -169,11 +161,11 @@ def refuse_mismatch(loaded: Loaded, built: BuiltWith, folder: Path) -> None:
     changed = {
         path: value
         for path, value in changed.items()
-        if value != built.value(path) and not (path == "index.embedder" and value in open_)
+        if value != built.settings[path] and not (path == "index.embedder" and value in open_)
     }
     if not changed:
         return
-    differences = ", ".join(f"{path}={built.value(path)} (asked for: {value})" for path, value in changed.items())
+    differences = ", ".join(f"{path}={built.settings[path]} (asked for: {value})" for path, value in changed.items())
     command = ["ragstone", "rebuild", "--kb", str(folder)]
     command += ["--preset", preset] if preset != built.preset else []
     for path, value in changed.items():

@@ -87,7 +87,7 @@ def _without(told: dict[str, Any], question: str, traces: Traces) -> dict[str, A
     """
     answer: dict[str, Any] = told["answer"]
     hits = [one for one in told["hits"] if not traces.names_document(one["document_id"])]
-    considered = [one for one in told.get("considered", ()) if not traces.names_document(one[0])]
+    considered = [one for one in told["considered"] if not traces.names_document(one[0])]
     said = {name: part for name, part in answer.items() if name != "question"}
     repeats = any(map(traces.is_in, strings(said)))
     asked = _question(question, traces, linked=repeats)

@@ -174,7 +174,7 @@ class Responses:
             passages=passages,
             considered=tuple(
                 Considered(document_id=document, vector=vector, keyword=keyword)
-                for document, vector, keyword in told.get("considered", ())
+                for document, vector, keyword in told["considered"]
             ),
             feedback=said,
             asker=_asker(told["groups"]) if "groups" in told else None,

@@ -6,7 +6,6 @@ takes one step at a time. A trial that is over ends with one decision, and the n
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -20,10 +19,8 @@ from ragstone.learning.policy import Choices, Policy, canonical_json
 from ragstone.learning.proposals import Proposal, propose_challenger, replay_cases
 from ragstone.learning.trial import ALPHA, HOLDOUT, MAX_VOTES, TRIM, Trial, TrialResult, alpha_of, evaluate
 
-CODE = 5
+CODE = 1
 """Version of this code. Raise it when the same log would lead to another decision."""
-_REWORDED = 5
-"""The version that gave every decision its present wording; older decisions are compared without their wording."""
 FIRST = 0
 """The version without choices: every setting stays as configured."""
 DOUBT_HOLDOUT = 0.5
@@ -246,21 +243,11 @@ def _start_trial(
 
 def reproduces(made: Transition, log: LearningLog, decision: Decision) -> bool:
     """Return whether a decision made again equals the logged one byte for byte, with all that it added."""
-    again, logged = made.decision.to_json(), decision.to_json()
-    if decision.rules.get("code", 0) < _REWORDED:
-        again, logged = _without_wording(again), _without_wording(logged)
-    if again != logged:
+    if made.decision.to_json() != decision.to_json():
         return False
     if any(one.to_json() != log.policy(one.version).to_json() for one in made.policies):
         return False
     return made.trial is None or made.trial == log.trial(decision.trial)
-
-
-def _without_wording(text: str) -> str:
-    values = json.loads(text)
-    for part in (values, *values["figures"].values()):
-        part.pop("why", None)
-    return canonical_json(values)
 
 
 def current_result(log: LearningLog, latest: Decision, upto: Position) -> TrialResult | None:

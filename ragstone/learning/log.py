@@ -26,14 +26,6 @@ from ragstone.learning.trial import Outcome, Trial
 SEED = "seed"
 """Key in the evidence of version 0 that holds the seed of all draws and hashes."""
 _POSITIONS = ("position", "watched_from", "trial_from")
-_JSON_NAMES = {
-    "position": "log",
-    "watched_from": "since",
-    "trial_from": "began",
-    "stand_ins": "stands",
-    "calibrated_at": "weighed",
-    "searched_at": "looked",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +113,13 @@ class Decision:
         values = {name: getattr(self, name) for name in _STORED}
         for name in _POSITIONS:
             values[name] = [values[name].assignments, values[name].votes]
-        return canonical_json({_JSON_NAMES.get(name, name): value for name, value in values.items()})
+        return canonical_json(values)
 
     @classmethod
     def from_json(cls, number: int, at: float, text: str) -> Decision:
         """Return the decision that `to_json` wrote."""
         stored = json.loads(text)
-        values = {name: stored[_JSON_NAMES.get(name, name)] for name in _STORED}
+        values = {name: stored[name] for name in _STORED}
         for name in _POSITIONS:
             values[name] = Position(assignments=values[name][0], votes=values[name][1])
         return cls(number=number, at=at, **values)

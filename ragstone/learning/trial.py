@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import exp, inf, isinf, log
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,6 @@ _MAX_LOG = 100.0
 State = Literal["going", "promoted", "stopped", "kept", "rolled back"]
 STATES: tuple[State, ...] = ("going", "promoted", "stopped", "kept", "rolled back")
 _GOING, _PROMOTED, _STOPPED, _KEPT, _ROLLED_BACK = range(5)
-_JSON_NAMES = {"max_votes": "most", "prior_voices": "voices", "min_gain": "worth"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,18 +103,12 @@ class Trial:
 
     def to_json(self) -> str:
         """Return the trial as one canonical line."""
-        values = {_JSON_NAMES.get(name, name): value for name, value in asdict(self).items()}
-        challenger = values.pop("challenger")
-        return canonical_json(values | {"challengers": [] if challenger is None else [challenger]})
+        return canonical_json(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Trial:
         """Return the trial that `to_json` wrote."""
-        values: dict[str, Any] = json.loads(text)
-        challengers = values.pop("challengers")
-        for name, stored in _JSON_NAMES.items():
-            values[name] = values.pop(stored)
-        return cls(**values, challenger=challengers[0] if challengers else None)
+        return cls(**json.loads(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The log: outcomes of questions, and journals that earlier versions wrote."""
+"""The log: outcomes of questions, and a journal with decisions of every kind."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from ragstone.settings import Settings
 ASKED = AssignmentRecord(
     response_id="r", trial=1, version=1, probability=0.45, acted=1, kind="question", voice="asker", at=1.0
 )
-CODE_4 = Path(__file__).parent / "journals" / "decisions_v4.db.gz"
-"""Decisions of every kind, made by the code before this wording."""
+JOURNAL = Path(__file__).parent / "journals" / "decisions.db.gz"
 
 
 def vote(voice: str, value: int, at: float) -> VoteRecord:
@@ -48,13 +47,13 @@ def test_unvoted_question_has_vote_0() -> None:
 
 
 @pytest.fixture
-def older(tmp_path: Path) -> Path:
-    (tmp_path / NAME).write_bytes(gzip.decompress(CODE_4.read_bytes()))
+def recorded(tmp_path: Path) -> Path:
+    (tmp_path / NAME).write_bytes(gzip.decompress(JOURNAL.read_bytes()))
     return tmp_path
 
 
-def test_replays_decisions_of_code_4(older: Path) -> None:
-    with closing(Journal(older)) as journal:
+def test_replays_decisions_of_every_kind(recorded: Path) -> None:
+    with closing(Journal(recorded)) as journal:
         learner = Learner(journal, Settings(), clock=time.time)
         actions = {one.action for one in learner.log.decisions()}
         assert {"began", "promoted", "doubted", "kept", "rolled back", "weighed", "stepped", "waited"} <= actions
@@ -64,8 +63,8 @@ def test_replays_decisions_of_code_4(older: Path) -> None:
         assert report(learner).moments
 
 
-def test_json_of_code_4_is_unchanged(older: Path) -> None:
-    with closing(sqlite3.connect(older / NAME)) as db:
+def test_json_is_read_and_written_unchanged(recorded: Path) -> None:
+    with closing(sqlite3.connect(recorded / NAME)) as db:
         for (text,) in db.execute("SELECT what FROM policies"):
             assert Policy.from_json(text).to_json() == text
         for (text,) in db.execute("SELECT what FROM trials"):

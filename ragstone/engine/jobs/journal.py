@@ -83,7 +83,7 @@ class JournalJobs:
         """
 
         def is_left(job: Job) -> bool:
-            return job.server not in alive and host_of(job.server) in ("", host_of(server))
+            return job.server not in alive and host_of(job.server) == host_of(server)
 
         if not any(map(is_left, self._select(_SERVED, []))):
             return []
@@ -197,7 +197,7 @@ _SERVED = "ended IS NULL AND due IS NULL ORDER BY at"
 
 
 def host_of(server: str) -> str:
-    """Return the host that the id of a server names, as in ``host-id``; empty for one of an older version."""
+    """Return the host that the id of a server names, as in ``host-id``."""
     return server.rpartition("-")[0]
 
 

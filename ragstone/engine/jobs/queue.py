@@ -195,9 +195,9 @@ def job_from_row(values: Sequence[Any]) -> Job:
     report: Any = result["report"]
     if report:
         skipped = tuple(Skipped(**one) for one in report["skipped"])
-        decoded = tuple(Decoded(**one) for one in report.get("decoded", ()))  # jobs of older versions have none
+        decoded = tuple(Decoded(**one) for one in report["decoded"])
         report = AddReport(**(report | {"skipped": skipped, "decoded": decoded, "notices": tuple(report["notices"])}))
-    groups, writer = work["groups"], work.get("writer")  # jobs of older versions have no writer
+    groups, writer = work["groups"], work["writer"]
     return Job(
         id=row["id"],
         at=row["at"],

@@ -158,8 +158,7 @@ async def kept_response(
     hits: list[dict[str, Any]] | None = None
     if explain:
         hits = [as_json.hit(one, rank, explain=True) for rank, one in enumerate(caller.view.hits(found.hits), start=1)]
-    # An answer of an older version names no kind, no steps and no calls.
-    answer = {"hits": hits, "kind": "question", "steps": [], "sent": []} | caller.view.stored(found.answer)
+    answer = {"hits": hits} | caller.view.stored(found.answer)
     return KeptResponse(
         response_id=found.response_id,
         at=found.at,
