@@ -136,6 +136,11 @@ class Writer:
         self._table: Grid | None = None
         self._in_list = False
 
+    @property
+    def length(self) -> int:
+        """The characters written so far."""
+        return self._length
+
     def paragraph(self, text: str, placed: Sequence[Placed] = ()) -> None:
         """Add a paragraph.
 

@@ -18,10 +18,11 @@ ReadOne = Callable[..., Document]
 
 FURNITURE = """
 <header><a href="/">SITE</a> HEADER</header><nav><ul><li>MENU</li></ul></nav>
-<div class="cookie-consent">COOKIES</div><div id="sidebar">SIDEBAR</div>
+<div class="cookie-consent">COOKIES</div><div id="sidebar"><a href="/a">SIDEBAR</a></div>
 <div role="navigation">CRUMBS</div><p hidden>HIDDEN</p><noscript>NOSCRIPT</noscript>
 """
-AFTER = '<aside>ASIDE</aside><div class="related-posts">RELATED</div><footer>FOOTER</footer><script>SCRIPT()</script>'
+AFTER = """<aside><a href="/b">ASIDE</a></aside><div class="related-posts"><a href="/c">RELATED</a></div>
+<footer>FOOTER</footer><script>SCRIPT()</script>"""
 CONTENT = """
 <h1>The  <em>title</em><a class="headerlink" href="#t">¶</a></h1>
 <p>One&nbsp;para&shy;graph<br>of two lines.</p>
@@ -144,3 +145,84 @@ def test_reads_real_site_without_navigation(data_dir: Path, read_all: Callable[.
         # A heading of the menu, which is content only on the first page.
         assert ("Learn the Basics" in document.text) == document.id.endswith("v1/index.html")
     assert sum(len(marked(document, "code")) for document in documents) > 250
+
+
+PROSE = "".join(f"<p>Paragraph {n}: the museum shows the tools of the millers and the smiths.</p>" for n in range(8))
+
+
+def read_text(page: str) -> str:
+    return parse_page(page).text
+
+
+def test_keeps_short_sections_beside_a_long_one() -> None:
+    text = read_text(
+        "<body><h1>Museum</h1><div><h2>Opening hours</h2><p>10:00 to 17:00</p></div>"
+        f"<div>{PROSE}</div><div class=sidebar>Adults pay 8 euros.</div><aside>Closed in May.</aside></body>"
+    )
+    for words in ("Museum", "Opening hours\n\n10:00 to 17:00", "Adults pay 8 euros.", "Closed in May."):
+        assert words in text
+
+
+def test_keeps_asides_and_forms_with_data() -> None:
+    text = read_text(
+        f"<main><h1>Boiler</h1><aside>Never open it under pressure.</aside>{PROSE}"
+        "<form><p>Deliver to Mill Lane 4</p><input value=31><select><option>red<option selected>teal</select>"
+        "<input type=checkbox checked>Express</form></main><form><input type=search>Search here</form>"
+    )
+    for words in ("Never open it under pressure.", "Deliver to Mill Lane 4\n\n31 teal ☒ Express"):
+        assert words in text
+    assert "Search here" not in text
+
+
+def test_reads_tables_in_cells_as_tables() -> None:
+    parsed = parse_page(
+        f"<main><h1>Fees</h1>{PROSE}<table><tr><th>Ship<th>Fee<tr><td>Yacht<td><table><tr><td>Summer<td>40"
+        "<tr><td>Winter<td>20</table><tr><td>Ferry<td>90</table></main>"
+    )
+    tables = [parsed.text[mark.start : mark.end] for mark in parsed.marks if mark.kind == "table"]
+    assert tables == ["Ship | Fee\nYacht\nFerry | 90", "Summer | 40\nWinter | 20"]
+    assert "\n\nYacht\n\nSummer | 40" in parsed.text
+
+
+def test_reads_tables_with_headings_in_cells() -> None:
+    text = read_text(
+        f"<h1>Sheet</h1>{PROSE}<table><tr><td><h3>Power</h3><td>5 kW<tr><td><h3>Mass</h3><td>31 kg</table>"
+        "<p>Valid now.</p>"
+    )
+    assert text.endswith("Power | 5 kW\nMass | 31 kg\n\nValid now.")
+
+
+def test_a_page_of_links_is_read() -> None:
+    text = read_text(
+        '<body><ul class="nav"><li><a href=a>Some page</a><li><a href=b>Main part</a><li>Homepage</ul></body>'
+    )
+    assert text == "- Some page\n- Main part\n- Homepage"
+
+
+def test_numbers_items_of_ordered_lists() -> None:
+    text = read_text("<main><ol><li>Stop<li>Open<ol type=a><li>left<li>right</ol><li value=7>Go</ol></main>")
+    assert text == "1. Stop\n2. Open\na. left\nb. right\n7. Go"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("holds 10<sup>6</sup> litres", "holds 10⁶ litres"),
+        ("10<sup>−7</sup> mbar, 40 m<sup>2</sup>", "10⁻⁷ mbar, 40 m²"),
+        ("for three years<sup>3</sup>.", "for three years ³."),
+        ("sold 5,200<sup>1</sup>", "sold 5,200¹"),
+        ('heats<a epub:type="noteref" href="#n">1</a> up', "heats ¹ up"),
+        ("the 1<sup>st</sup> of H<sub>2</sub>O", "the 1st of H2O"),
+        ("x<sup>n+1</sup>", "x^(n+1)"),
+        ("1<sup>3</sup>/<sub>4</sub> inch", "1 3/4 inch"),
+        ("<math><mn>1</mn><mfrac><mn>3</mn><mn>4</mn></mfrac></math> inch", "1 3/4 inch"),
+        ("<math><msup><mn>10</mn><mn>6</mn></msup></math>", "10⁶"),
+        (
+            "<math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><msqrt><mn>2</mn></msqrt></mfrac></math>",
+            "(a+b)/(√2)",
+        ),
+    ],
+)
+def test_numbers_keep_their_value(written: str, shown: str) -> None:
+    assert read_text(f"<main><p>{written}</p></main>") == shown
+    assert read_text(f"<main><table><tr><td>{written}<td>1<tr><td>a<td>2</table></main>").startswith(f"{shown} | 1")

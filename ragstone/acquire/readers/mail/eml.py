@@ -61,7 +61,7 @@ def parse(file: File) -> Parsed:
             writer.paragraph(text)
     else:
         for page in pages:
-            inner = parse_page(page)
+            inner = parse_page(page, whole=True)
             writer.marked(inner.text, inner.marks)
     subject = _header(mail.get("Subject", ""))
     facts: dict[str, Scalar] = {

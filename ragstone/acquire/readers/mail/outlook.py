@@ -78,7 +78,7 @@ class _Message:
             return
         page = self._text(_HTML, tidied=False) or self._html()
         if page.strip():
-            inner = parse_page(page)
+            inner = parse_page(page, whole=True)
             writer.marked(inner.text, inner.marks)
         elif rtf := self._bytes(_RTF + _BINARY):
             writer.paragraph(parse_rtf(_decompressed(rtf)).text)

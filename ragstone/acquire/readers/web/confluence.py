@@ -32,7 +32,7 @@ _OWN = re.compile(r"<(/?)((?:ac|ri|at):[\w-]+)\b[^>]*>")
 def parse(file: File) -> Parsed:
     """Return the text of a page, with headings, code and tables marked."""
     storage = without_blobs(file.path.read_text("utf-8", "replace"))
-    return parse_page(f"<html><body><main>{as_html(storage)}</main></body></html>")
+    return parse_page(f"<html><body>{as_html(storage)}</body></html>", whole=True)
 
 
 def as_html(storage: str) -> str:

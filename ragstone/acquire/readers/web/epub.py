@@ -36,7 +36,7 @@ def parse(file: File) -> Parsed:
         writer, lost = Writer(), list[str]()
         for name in chapters:
             try:
-                chapter = parse_page(decoded(package.bytes(name)))
+                chapter = parse_page(decoded(package.bytes(name)), whole=True)
             except Unreadable:
                 lost.append(name)
                 continue

@@ -104,7 +104,7 @@ def _entry(item: Element, feed: str, column: str) -> Parsed:
 
 def _write(writer: Writer, text: str) -> None:
     if _MARKUP.search(text):
-        page = parse_page(without_blobs(f"<html><body><main>{text}</main></body></html>"))
+        page = parse_page(without_blobs(f"<html><body>{text}</body></html>"), whole=True)
         writer.marked(page.text, page.marks)
     else:
         writer.paragraph(text)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
+from ragstone.acquire.readers.scripts import Run, formula, joined
 from ragstone.acquire.readers.tables.grid import Cell
 from ragstone.acquire.readers.text.plain import without_blobs
-from ragstone.acquire.readers.web.main_content import LAYOUT, main_content
+from ragstone.acquire.readers.web.main_content import main_content, remove_unseen
 from ragstone.core.access import READERS
 from ragstone.core.filters import Scalar
 from ragstone.core.named_groups import facts_of, named_in
@@ -24,12 +25,22 @@ _BLOCKS = {
     "hr", "html", "legend", "li", "main", "menu", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody",
     "td", "tfoot", "th", "thead", "tr", "ul", "caption",
 }  # fmt: skip
+_HEIGHTS = {"sup": 1, "sub": -1}
+_TYPED = ("", "text", "number", "date", "time", "email", "tel", "url", "month", "week", "datetime-local")
+"""Types of fields whose values people see as words."""
+_BLOCKS_IN_CELLS = "pre, h1, h2, ul ul"
+_LONGEST_CELL = 600
+"""Characters of a cell of data; layout has longer ones."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush|sourceCode)[-:\s]+([\w+#.-]+)")
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s{0,9}=\s{0,9}[\"']?([\w-]+)", re.IGNORECASE)
 _DEEPEST = 250
 """A deeper page is read without its structure, because that takes the cube of the depth. People make no such pages."""
+_INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
+_LETTERS = 26
+_LEAST_SHARE = 0.1
+"""Share of the words of a page that its content has at least; with less, what we took for furniture is the content."""
 _WIDEST_SPAN = 1000
 """Rows or columns that a cell can span, as in browsers."""
 _AUTHORS = ("author", "article:author", "dc.creator", "citation_author")
@@ -48,8 +59,14 @@ def parse(file: File) -> Parsed:
     return parse_page(without_blobs(decoded(data)), file.settings.access.column)
 
 
-def parse_page(page: str, column: str = READERS) -> Parsed:
-    """Return a page as text, with headings, code and tables marked; ``column`` is the name of its access list."""
+def parse_page(page: str, column: str = READERS, *, whole: bool = False) -> Parsed:
+    """Return a page as text, with headings, code and tables marked.
+
+    Args:
+        page: its HTML.
+        column: the name of its access list.
+        whole: whether all of it is content, as of an e-mail or a chapter, which have no menus.
+    """
     tree = LexborHTMLParser(page)
     if tree.body is None:
         raise Unreadable("empty")
@@ -67,7 +84,11 @@ def parse_page(page: str, column: str = READERS) -> Parsed:
         tree.strip_tags(["script", "style", "template", "noscript"])
         writer.paragraph(_collapsed(tree.body.text(separator=" ")))
     else:
-        _Renderer(writer).block(main_content(tree.body))
+        remove_unseen(tree.body)
+        seen = len(_collapsed(tree.body.text()))
+        _Renderer(writer).block(tree.body if whole else main_content(tree.body))
+        if not whole and 0 < writer.length < _LEAST_SHARE * seen:
+            return parse_page(page, column, whole=True)
     parsed = writer.parsed(title=window, url=url, facts=facts)
     # The page title often adds the name of the site to the heading.
     own = next((mark.label for mark in parsed.marks if mark.kind == "heading" and mark.level == 1), "")
@@ -96,8 +117,10 @@ class _Renderer:
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
-        self.words: list[str] = []
+        self.words: list[Run] = []
+        self.height = 0
         self.item = ""
+        self.numbers = dict[int, int]()
 
     def block(self, node: LexborNode) -> None:
         """Write the content of an element as blocks."""
@@ -109,7 +132,7 @@ class _Renderer:
     def _node(self, node: LexborNode) -> None:
         tag = node.tag or ""
         if tag == "-text":
-            self.words.append(node.text_content or "")
+            self.words.append((node.text_content or "", self.height))
         elif tag in _HEADINGS:
             self._flush()
             self.writer.heading(_inline(node), _HEADINGS[tag])
@@ -121,20 +144,37 @@ class _Renderer:
             self._table(node)
         elif tag == "li":
             self._flush()
-            self.item = "- "
+            self.item = self._item_mark(node)
             self.block(node)
             self.item = ""
         elif tag == "br":
-            self.words.append("\v")
+            self.words.append(("\v", 0))
         elif tag in _BLOCKS:
             self.block(node)
+        elif written := _written(node):
+            self.words.append((written, 0))
         else:
+            before, self.height = self.height, _height(node, self.height)
             for child in node.iter(include_text=True):
                 self._node(child)
+            self.height = before
+
+    def _item_mark(self, item: LexborNode) -> str:
+        """Return what stands before an item: its number or letter in an ordered list, a dash in any other."""
+        around = item.parent
+        if around is None or around.tag != "ol":
+            return "- "
+        start, own = around.attributes.get("start") or "1", item.attributes.get("value") or ""
+        following = self.numbers.get(around.mem_id, int(start) if _INTEGER.fullmatch(start) else 1)
+        number = int(own) if _INTEGER.fullmatch(own) else following
+        self.numbers[around.mem_id] = number + 1
+        letter = around.attributes.get("type") or ""
+        is_letter = letter in ("a", "A") and 1 <= number <= _LETTERS
+        return f"{chr(ord(letter) + number - 1) if is_letter else number}. "
 
     def _flush(self) -> None:
         """Write the words since the last block as a paragraph or a list item."""
-        lines = (_collapsed(line) for line in "".join(self.words).split("\v"))
+        lines = (_collapsed(line) for line in joined(self.words).split("\v"))
         text = "\n".join(line for line in lines if line)
         self.words.clear()
         if text and self.item:
@@ -144,17 +184,18 @@ class _Renderer:
             self.writer.paragraph(text)
 
     def _table(self, table: LexborNode) -> None:
-        if _is_layout(table):
+        rows = [[cell for cell in row.iter() if cell.tag in ("td", "th")] for row in _rows(table)]
+        if not _is_data(rows):  # A layout, or a list drawn as a table.
             for cell in _cells(table):
                 self.block(cell)
             return
         caption = table.css_first("caption")
-        rows = [[_cell(cell) for cell in row.iter() if cell.tag in ("td", "th")] for row in _rows(table)]
-        if max((len(row) for row in rows), default=0) < 2:  # A list drawn as a table.
-            for cell in _cells(table):
-                self.block(cell)
-            return
-        self.writer.table(rows, caption=_collapsed(caption.text()) if caption else "")
+        self.writer.table([[*map(_cell, row)] for row in rows], caption=_collapsed(caption.text()) if caption else "")
+        for row in rows:
+            inner = [table for cell in row for table in _tables(cell)]
+            self.writer.paragraph(_inline(row[0]) if inner else "")
+            for one in inner:
+                self._table(one)
 
 
 def _rows(table: LexborNode) -> Iterator[LexborNode]:
@@ -186,27 +227,75 @@ def _span(cell: LexborNode, name: str) -> int:
     return min(int(written), _WIDEST_SPAN) if written.isascii() and written.isdigit() and len(written) < 7 else 1
 
 
-def _is_layout(table: LexborNode) -> bool:
-    """Return whether the table is there for layout: it holds headings, code or other tables."""
-    return table.css_first(LAYOUT) is not None
+def _is_data(rows: Sequence[Sequence[LexborNode]]) -> bool:
+    """Return whether a table has cells side by side that hold data, and not the parts of a page."""
+    if max(map(len, rows), default=0) < 2:
+        return False
+    cells = [cell for row in rows for cell in row]
+    if any(cell.css_first(_BLOCKS_IN_CELLS) for cell in cells):
+        return False
+    # A page that is laid out as a table has few cells, with tables and paragraphs in them.
+    is_wide = sum(len(row) > 1 for row in rows) > 1
+    has_tables = any(cell.css_first("table") for cell in cells)
+    return is_wide and (not has_tables or all(len(_inline(cell)) <= _LONGEST_CELL for cell in cells))
+
+
+def _tables(node: LexborNode) -> Iterator[LexborNode]:
+    """Yield the tables in an element, but not those inside of others."""
+    for child in node.iter():
+        if child.tag == "table":
+            yield child
+        else:
+            yield from _tables(child)
 
 
 def _inline(node: LexborNode) -> str:
-    """Return the words of an element on one line, with spaces between its blocks."""
-    words: list[str] = []
+    """Return the words of an element on one line, with spaces between its blocks, without those of tables in it."""
+    words: list[Run] = []
 
-    def add(inner: LexborNode) -> None:
+    def add(inner: LexborNode, height: int) -> None:
         if inner.tag == "-text":
-            words.append(inner.text_content or "")
-            return
-        gap = " " if inner.tag in _BLOCKS or inner.tag == "br" else ""
-        words.append(gap)
-        for child in inner.iter(include_text=True):
-            add(child)
-        words.append(gap)
+            words.append((inner.text_content or "", height))
+        elif written := _written(inner):
+            words.append((written, 0))
+        elif inner.tag != "table":
+            gap = " " if inner.tag in _BLOCKS or inner.tag == "br" else ""
+            words.append((gap, 0))
+            for child in inner.iter(include_text=True):
+                add(child, _height(inner, height))
+            words.append((gap, 0))
 
-    add(node)
-    return _collapsed("".join(words))
+    add(node, 0)
+    return _collapsed(joined(words))
+
+
+def _written(node: LexborNode) -> str:
+    """Return what a formula or a field of a form shows; empty for any other element."""
+    attributes = node.attributes
+    match node.tag:
+        case "math":
+            return _formula(node)
+        case "input" if (attributes.get("type") or "") in _TYPED:
+            return f" {attributes.get('value') or ''} "
+        case "input" if attributes.get("type") in ("checkbox", "radio"):
+            return "☒ " if "checked" in attributes else "☐ "
+        case "select":
+            return f" {', '.join(_collapsed(one.text()) for one in node.css('option[selected]'))} "
+        case _:
+            return ""
+
+
+def _height(node: LexborNode, around: int) -> int:
+    """Return whether an element is raised: 1 for an exponent and the mark of a note, -1 for an index."""
+    is_mark = node.tag == "a" and "noteref" in (node.attributes.get("epub:type") or node.attributes.get("role") or "")
+    return 1 if is_mark else _HEIGHTS.get(node.tag or "", around)
+
+
+def _formula(node: LexborNode) -> str:
+    if node.tag == "-text":
+        return _collapsed(node.text_content or "")
+    parts = [_formula(child) for child in node.iter(include_text=True)]
+    return formula(node.tag or "", [part for part in parts if part])
 
 
 def _collapsed(text: str) -> str:

@@ -1,8 +1,8 @@
 """The main content of an HTML page, without its furniture: menus, headers, footers and notices.
 
-First we remove elements that are never content, then those with the name of furniture. The content is the element
-that the page calls ``main``, or else the smallest element that holds most of the prose. Elements are removed from last
-to first, so that none is examined after its parent is gone.
+No word of the content may be lost, so that an element goes only if its kind or its name says that it is furniture and
+its words are those of furniture: links, or a notice. Elements are removed from last to first, so that none is examined
+after its parent is gone.
 """
 
 from __future__ import annotations
@@ -11,102 +11,97 @@ import re
 
 from selectolax.lexbor import LexborNode
 
-_NEVER = (
-    "script, style, noscript, template, svg, math annotation, iframe, object, canvas, audio, video, button, select, "
-    "input, textarea, nav, dialog, link, meta, [hidden], [aria-hidden=true], [role=navigation], [role=search], "
-    "[role=banner], [role=contentinfo], [role=dialog], [role=alertdialog], [role=menu], [role=menubar], "
-    "a.headerlink, a.anchor, a.viewcode-link, .linenos, .lineno, .mw-editsection, "
-    "div.prompt"
+_UNSEEN = (
+    "script, style, noscript, template, svg, math annotation, math annotation-xml, iframe, object, canvas, audio, "
+    "video, link, meta, [hidden], [aria-hidden=true], a.headerlink, a.anchor, a.viewcode-link, .linenos, .lineno"
 )
-_OUTSIDE_MAIN = "header, footer, aside, [role=complementary]"
-_FURNITURE = re.compile(
-    r"(?:^|[\s_-])(?:nav|navbar|navigation|navbox|menu|topbar|sidebar|side-bar|breadcrumbs?|footer|site-header|cookies?|"
-    r"consent|gdpr|toc|tableofcontents|share|sharing|social|related|recommended|comments?|respond|advert\w*|ads|promo|"
-    r"sponsor\w*|newsletter|subscribe|popup|modal|overlay|skip|skiplink|pagination|pager|prev-next|noprint|catlinks|"
-    r"printfooter|authorbox|widget|toolbar|masthead|jump-to-nav)(?=$|[\s_-])",
+_NEVER = (
+    "nav, dialog, button, [role=navigation], [role=search], [role=banner], [role=contentinfo], [role=dialog], "
+    "[role=alertdialog], [role=menu], [role=menubar], .mw-editsection, div.prompt"
+)
+_NOTICE = re.compile(
+    r"(?:^|[\s_-])(?:navbox|topbar|cookies?|consent|gdpr|advert\w*|ads|promo|sponsor\w*|newsletter|subscribe|popup|"
+    r"modal|overlay|skip|skiplink|noprint|catlinks|printfooter|authorbox|toolbar|jump-to-nav)(?=$|[\s_-])",
     re.IGNORECASE,
 )
-_NAMED = ", ".join(f"{tag}[class], {tag}[id]" for tag in ("div", "section", "ul", "table", "p", "span")) + ", form"
-_MAIN = (
-    "[role=main]", "main", "[itemprop=articleBody]", ".mw-parser-output", "#mw-content-text", "article",
-    "#main-content", "#content", ".post-content", ".entry-content", ".article-body",
-)  # fmt: skip
-_CONTAINERS = ("div", "section", "article", "main", "center", "table", "tbody", "tr", "td")
-_ENOUGH = 0.25
-"""Share of the page's prose that an element called main must hold."""
-_MOST = 0.7
-"""Share of the prose that an element must hold for the rest to be dropped."""
-LAYOUT = "td table, td h1, td h2, td h3, td pre, th pre"
-"""What a table holds if it is there for layout."""
-_LINKS = 0.6
-"""A block with a larger share of links is a menu, unless the page names its content."""
+_LINKING = re.compile(
+    r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|sidebar|side-bar|breadcrumbs?|footer|site-header|masthead|toc|"
+    r"tableofcontents|share|sharing|social|related|recommended|comments?|respond|pagination|pager|prev-next|widget)"
+    r"(?=$|[\s_-])",
+    re.IGNORECASE,
+)
+"""Names of what is furniture if it consists of links; opening hours in a sidebar do not."""
+_NAMED = ", ".join(f"{tag}[class], {tag}[id]" for tag in ("div", "section", "ul", "table", "p", "span", "aside"))
+_CALLED = ("[role=main]", "main", "[itemprop=articleBody]", ".mw-parser-output", "#mw-content-text")
+_LIKELY = ("article", "#main-content", "#content", ".post-content", ".entry-content", ".article-body")
+_ENOUGH, _NEARLY_ALL = 0.25, 0.6
+"""Shares of the page's prose that an element must hold which the page calls main, and one that is so by custom."""
+_SOME_LINKS, _LINKS = 0.3, 0.6
+"""A block with a larger share of links is a menu, if its name says so or without a name."""
+_ASKING = "input[type=search], input[type=password], input[name=q], input[name=s]"
 
 
 def main_content(body: LexborNode) -> LexborNode:
-    """Return the element with the content of a page. Furniture is removed from the tree."""
+    """Return the element with the content of a page without `remove_unseen`. Furniture is removed from the tree."""
     for node in reversed(body.css(_NEVER)):
         node.decompose()
     whole = _prose(body)
     named = _named_main(body, whole)
     root = named or body
-    for node in reversed(root.css(_OUTSIDE_MAIN)):
-        if not _holds_article(node):
+    for node in reversed(root.css("header, footer, aside, [role=complementary], form")):
+        if _is_outside(node, is_inside_main=named is not None):
             node.decompose()
-    _remove_furniture(root, _prose(root))
-    if named:
-        return root
-    _remove_menus(root)
-    return _densest(root)
+    for node in reversed(root.css(_NAMED)):
+        names = f"{node.attributes.get('class') or ''} {node.attributes.get('id') or ''}"
+        is_furniture = _NOTICE.search(names) or (_LINKING.search(names) and _links(node) > _SOME_LINKS)
+        # If the body itself has such a name, nothing would be left.
+        if is_furniture and node.mem_id != root.mem_id and _prose(node) < whole / 2:
+            node.decompose()
+    if named is None:
+        _remove_menus(root)
+    return root
+
+
+def remove_unseen(body: LexborNode) -> None:
+    """Remove from the tree what a browser does not show as text."""
+    for node in reversed(body.css(_UNSEEN)):
+        node.decompose()
 
 
 def _named_main(body: LexborNode, whole: int) -> LexborNode | None:
-    for selector in _MAIN:
-        found = body.css(selector)
-        # A page with several articles is an overview; keep all of it.
-        if len(found) == 1 and _prose(found[0]) >= _ENOUGH * whole:
-            return found[0]
+    for selectors, enough in ((_CALLED, _ENOUGH), (_LIKELY, _NEARLY_ALL)):
+        for selector in selectors:
+            found = body.css(selector)
+            # A page with several articles is an overview; keep all of it.
+            if len(found) == 1 and _prose(found[0]) >= enough * whole:
+                return found[0]
     return None
 
 
-def _holds_article(node: LexborNode) -> bool:
-    """Return whether a header belongs to an article, with its title, and not to the site."""
-    return node.tag == "header" and node.css_first("h1") is not None
-
-
-def _remove_furniture(root: LexborNode, whole: int) -> None:
-    for node in reversed(root.css(_NAMED)):
-        names = f"{node.attributes.get('class') or ''} {node.attributes.get('id') or ''}"
-        # If the body itself has such a name, nothing would be left.
-        if (node.tag == "form" or _FURNITURE.search(names)) and node.mem_id != root.mem_id and _prose(node) < whole / 2:
-            node.decompose()
+def _is_outside(node: LexborNode, *, is_inside_main: bool) -> bool:
+    """Return whether an element belongs to the site, and not to the text of the page."""
+    if node.tag == "form":
+        return node.css_first(_ASKING) is not None and node.css_first("p, table, h1, h2") is None
+    if node.tag == "header":
+        # The header of an article has its title.
+        return node.css_first("h1, h2" if is_inside_main else "h1") is None
+    if node.tag == "footer":
+        return not is_inside_main or _links(node) > _SOME_LINKS
+    return _links(node) > _SOME_LINKS
 
 
 def _remove_menus(root: LexborNode) -> None:
+    whole = _length(root)
     for node in reversed(root.css("ul, ol, div, section, table")):
-        links = node.css("a")
-        if len(links) > 2:
-            text = _length(node)
-            inside = sum(_length(link) for link in links)
-            if text and inside > _LINKS * text and not node.css_first("p, pre, h1"):
-                node.decompose()
+        is_menu = len(node.css("a")) > 2 and _links(node) > _LINKS and not node.css_first("p, pre, h1")
+        # A page that consists of links is about them.
+        if is_menu and _length(node) < whole / 2:
+            node.decompose()
 
 
-def _densest(root: LexborNode) -> LexborNode:
-    """Descend as long as one child holds most of the prose."""
-    whole = _prose(root)
-    while True:
-        best = max(root.iter(), key=_prose, default=None)
-        if best is None or best.tag not in _CONTAINERS or _prose(best) < _MOST * whole or _is_data(best):
-            return root
-        root = best
-
-
-def _is_data(node: LexborNode) -> bool:
-    """Return whether an element is a table of data: two rows with cells side by side, and no blocks in them."""
-    if node.tag != "table" or node.css_first(LAYOUT) is not None:
-        return False
-    rows = (row for row in node.css("tr") if sum(cell.tag in ("td", "th") for cell in row.iter()) > 1)
-    return next(rows, None) is not None and next(rows, None) is not None
+def _links(node: LexborNode) -> float:
+    """Return the share of the words of an element that are links."""
+    return sum(map(_length, node.css("a"))) / max(_length(node), 1)
 
 
 def _prose(node: LexborNode) -> int:
