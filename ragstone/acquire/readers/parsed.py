@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -135,11 +136,17 @@ class Writer:
         self._placed: list[Placed] = []
         self._table: Grid | None = None
         self._in_list = False
+        self._left_out: Counter[str] = Counter()
 
     @property
     def length(self) -> int:
         """The characters written so far."""
         return self._length
+
+    def left_out(self, what: str, count: int = 1) -> None:
+        """Note what the text lacks, as a noun in the singular, so that nothing is lost in silence."""
+        if count:
+            self._left_out[what] += count
 
     def paragraph(self, text: str, placed: Sequence[Placed] = ()) -> None:
         """Add a paragraph.
@@ -275,9 +282,19 @@ class Writer:
             url=url,
             marks=tuple(marks),
             placed=tuple(self._placed),
-            facts=facts or {},
+            facts=self._with_notice(facts or {}),
             parts=tuple(parts),
         )
+
+    def _with_notice(self, facts: Metadata) -> Metadata:
+        """Return facts whose ``partial`` also says what was left out."""
+        if not self._left_out:
+            return facts
+        counted = [f"{count} {what}{'s' if count > 1 else ''}" for what, count in self._left_out.items()]
+        listed = " and ".join(part for part in (", ".join(counted[:-1]), counted[-1]) if part)
+        notice = f"{listed} {'was' if self._left_out.total() == 1 else 'were'} left out"
+        before = facts.get("partial")
+        return {**facts, "partial": f"{before}; {notice}" if before else notice}
 
     def _block(self, text: str) -> int | None:
         """Add a block and return where it begins; None if it is empty."""

@@ -239,3 +239,235 @@ def test_reads_slides_of_opendocument(read_one: ReadOne) -> None:
     ]
     assert [mark.label for mark in document.marks if mark.kind == "heading"] == ["Rent", "Repairs"]
     assert document.metadata["pages"] == 2
+
+
+# ---------------------------------------------------------------- what Word counts, hides and embeds
+
+
+def word(body: str, **more: str | bytes) -> bytes:
+    relations = "".join(
+        relation(kind, target, key)
+        for kind, target, key in (
+            ("numbering", "numbering.xml", "n1"),
+            ("styles", "styles.xml", "n2"),
+            ("aFChunk", "chunk.html", "c1"),
+            ("chart", "chart1.xml", "c2"),
+            ("diagramData", "data1.xml", "c3"),
+            ("package", "book.xlsx", "c4"),
+            ("oleObject", "object.bin", "c5"),
+            ("comments", "comments.xml", "c6"),
+        )
+    )
+    files: dict[str, str | bytes] = {
+        "_rels/.rels": PART % relation("officeDocument", "word/document.xml"),
+        "word/_rels/document.xml.rels": PART % relations,
+        "word/document.xml": f"<w:document {W} {MORE}><w:body>{body}</w:body></w:document>",
+    }
+    return package(files | {f"word/{name}": data for name, data in more.items()})
+
+
+MORE = (
+    f'xmlns:r="{OFFICE}" xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math" '
+    'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" '
+    'xmlns:d="http://schemas.openxmlformats.org/drawingml/2006/diagram" xmlns:o="urn:o" '
+    'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+)
+
+
+def words_of(text: str, properties: str = "") -> str:
+    return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def in_list(key: int, level: int = 0) -> str:
+    return f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{key}"/></w:numPr>'
+
+
+def level(number: int, kind: str, shape: str) -> str:
+    return (
+        f'<w:lvl w:ilvl="{number}"><w:start w:val="1"/><w:numFmt w:val="{kind}"/><w:lvlText w:val="{shape}"/></w:lvl>'
+    )
+
+
+NUMBERING = f"""<w:numbering {W}>
+<w:abstractNum w:abstractNumId="0">{level(0, "decimal", "%1.")}{level(1, "lowerLetter", "%2)")}</w:abstractNum>
+<w:abstractNum w:abstractNumId="1">{level(0, "decimal", "%1")}{level(1, "decimal", "%1.%2")}</w:abstractNum>
+<w:abstractNum w:abstractNumId="2">{level(0, "bullet", "o")}</w:abstractNum>
+<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>
+<w:num w:numId="3"><w:abstractNumId w:val="2"/></w:num>
+<w:num w:numId="4"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/>
+</w:lvlOverride></w:num></w:numbering>"""
+NUMBERED_STYLES = f"""<w:styles {W}>
+<w:style w:styleId="H1"><w:name w:val="heading 1"/><w:pPr>{in_list(2)}</w:pPr></w:style>
+<w:style w:styleId="H2"><w:name w:val="heading 2"/><w:pPr>{in_list(2, 1)}</w:pPr></w:style>
+<w:style w:styleId="L"><w:name w:val="List Number"/><w:pPr>{in_list(1)}</w:pPr></w:style>
+<w:style w:styleId="L2"><w:name w:val="own list"/><w:basedOn w:val="L"/></w:style></w:styles>"""
+
+
+def test_word_counts_items_and_headings(read_one: ReadOne) -> None:
+    body = (
+        words_of("Start", '<w:pStyle w:val="H1"/>')
+        + words_of("Valves", '<w:pStyle w:val="H2"/>')
+        + words_of("Close", '<w:pStyle w:val="L"/>')
+        + words_of("left", in_list(1, 1))
+        + words_of("Open", '<w:pStyle w:val="L2"/>')
+        + words_of("loose", in_list(3))
+        + words_of("Anew", in_list(4))
+        + words_of("Plain", f'<w:pStyle w:val="L"/>{in_list(0)}')
+        + words_of("Stop", '<w:pStyle w:val="H1"/>')
+    )
+    document = read_one("a.docx", word(body, **{"numbering.xml": NUMBERING, "styles.xml": NUMBERED_STYLES}))
+    assert document.text == ("1 Start\n\n1.1 Valves\n1. Close\na) left\n2. Open\n- loose\n1. Anew\n\nPlain\n\n2 Stop")
+
+
+def test_word_leaves_out_deleted_rows_and_cells(read_one: ReadOne) -> None:
+    gone = f"<w:tr><w:trPr><w:del/></w:trPr>{cell_of_word('Bolt')}{cell_of_word('12')}</w:tr>"
+    kept = f"<w:tr>{cell_of_word('Nut')}{cell_of_word('7', '<w:cellDel/>')}{cell_of_word('8')}</w:tr>"
+    document = read_one("a.docx", word(f"<w:tbl>{gone}{kept}<w:tr>{cell_of_word('Pin') * 3}</w:tr></w:tbl>"))
+    assert document.text == "Nut |  | 8\nPin | Pin | Pin"
+
+
+def test_word_reads_rows_and_cells_in_content_controls(read_one: ReadOne) -> None:
+    cell = f"<w:sdt><w:sdtContent>{cell_of_word('teal')}</w:sdtContent></w:sdt>"
+    row = f"<w:sdt><w:sdtContent><w:tr>{cell_of_word('Hull')}{cell}</w:tr></w:sdtContent></w:sdt>"
+    document = read_one(
+        "a.docx", word(f"<w:tbl><w:tr>{cell_of_word('Part')}{cell_of_word('Colour')}</w:tr>{row}</w:tbl>")
+    )
+    assert document.text == "Part | Colour\nHull | teal"
+
+
+def test_word_shows_fields_of_forms(read_one: ReadOne) -> None:
+    choice = '<w:ddList><w:result w:val="1"/><w:listEntry w:val="red"/><w:listEntry w:val="teal"/></w:ddList>'
+    fields = (choice, "<w:checkBox><w:checked/></w:checkBox>", '<w:checkBox><w:default w:val="0"/></w:checkBox>')
+    runs = "".join(f"<w:r><w:fldChar><w:ffData>{one}</w:ffData></w:fldChar><w:t> </w:t></w:r>" for one in fields)
+    assert read_one("a.docx", word(f"<w:p>{runs}</w:p>")).text == "teal ☒ ☐"
+
+
+RAISED = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>6</w:t></w:r>'
+FRACTION = "<m:oMath><m:f><m:num><m:r><m:t>3</m:t></m:r></m:num><m:den><m:r><m:t>4</m:t></m:r></m:den></m:f></m:oMath>"
+
+
+def test_word_keeps_powers_and_fractions(read_one: ReadOne) -> None:
+    body = f"<w:p><w:r><w:t>10</w:t></w:r>{RAISED}<w:r><w:t> and 1</w:t></w:r></w:p><w:p>{FRACTION}</w:p>"
+    cell = f"<w:tbl><w:tr>{cell_of_word('a')}<w:tc><w:p><w:r><w:t>10</w:t></w:r>{RAISED}</w:p></w:tc></w:tr></w:tbl>"
+    assert read_one("a.docx", word(body + cell)).text == "10⁶ and 1\n\n3/4\n\na | 10⁶"
+
+
+CHART = """<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"><c:ser>
+<c:tx><c:pt idx="0"><c:v>Tolls</c:v></c:pt></c:tx>
+<c:cat><c:pt idx="0"><c:v>2022</c:v></c:pt><c:pt idx="1"><c:v>2023</c:v></c:pt></c:cat>
+<c:val><c:pt idx="0"><c:v>145</c:v></c:pt><c:pt idx="1"><c:v>190</c:v></c:pt></c:val></c:ser></c:chartSpace>"""
+DIAGRAM = """<d:dataModel xmlns:d="http://schemas.openxmlformats.org/drawingml/2006/diagram"
+xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><d:pt modelId="1"><a:t>Bo Lind</a:t></d:pt>
+<d:pt modelId="2"><a:t>Ida Falk</a:t></d:pt><d:cxn srcId="2" destId="1" srcOrd="0"/></d:dataModel>"""
+
+
+def test_word_reads_what_it_embeds(read_all: ReadAll) -> None:
+    body = (
+        '<w:altChunk r:id="c1"/><w:p><w:r><c:chart r:id="c2"/></w:r></w:p><w:p><w:r><d:relIds r:dm="c3"/></w:r></w:p>'
+        '<w:p><w:r><o:OLEObject r:id="c4"/><o:OLEObject r:id="c5"/></w:r></w:p>'
+    )
+    files = {"chunk.html": "<p>nine tons</p>", "chart1.xml": CHART, "data1.xml": DIAGRAM, "object.bin": "x"}
+    comments = {"comments.xml": f"<w:comments {W}><w:comment/><w:comment/></w:comments>"}
+    document, book = read_all("a.docx", word(body, **files, **comments, **{"book.xlsx": b"x"}))
+    assert isinstance(document, Document)
+    assert document.text == "nine tons\n\n | Tolls\n2022 | 145\n2023 | 190\n\n- Ida Falk\n  - Bo Lind"
+    assert document.metadata["partial"] == "1 embedded object and 2 comments were left out"
+    assert book.source.endswith("a.docx/book.xlsx")
+
+
+# ---------------------------------------------------------------- what a sheet shows
+
+
+def sheet_of(rows: str, styles: str = "", **more: str) -> bytes:
+    files: dict[str, str | bytes] = {
+        "_rels/.rels": PART % relation("officeDocument", "xl/workbook.xml"),
+        "xl/_rels/workbook.xml.rels": PART
+        % (relation("worksheet", "worksheets/sheet1.xml") + relation("styles", "styles.xml", "r2")),
+        "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{OFFICE}"><sheets>'
+        '<sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/styles.xml": f'<styleSheet xmlns="{SHEET}">{styles}</styleSheet>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{SHEET}"><sheetData>{rows}</sheetData></worksheet>',
+        "[Content_Types].xml": CONTENT_TYPES,
+    }
+    return package(files | more)
+
+
+SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+CONTENT_TYPES = """<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
+<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
+<Default Extension="xml" ContentType="application/xml"/></Types>"""
+
+
+def rows_of(*rows: str) -> str:
+    """Return rows of cells, written as "a|1", in XML; an empty row is left out as spreadsheet programs do."""
+    written = ""
+    for number, row in enumerate(rows, 1):
+        cells = ""
+        for column, text in enumerate(row.split("|")):
+            place = f"{chr(ord('A') + column)}{number}"
+            if text.replace(".", "").isdigit():
+                cells += f'<c r="{place}"><v>{text}</v></c>'
+            elif text:
+                cells += f'<c r="{place}" t="inlineStr"><is><t>{text}</t></is></c>'
+        written += f'<row r="{number}">{cells}</row>' if cells else ""
+    return written
+
+
+def test_sheets_show_numbers_as_formatted(read_one: ReadOne) -> None:
+    codes = ("0000", "0.0%", "&quot;€&quot;#,##0.00", "[h]:mm", "0.0&quot; kg&quot;", "#,##0.00")
+    listed = "".join(f'<numFmt numFmtId="{164 + n}" formatCode="{code}"/>' for n, code in enumerate(codes))
+    styles = "".join(f'<xf numFmtId="{164 + n}"/>' for n in range(len(codes)))
+    values = ("7", "0.125", "1234.5", "1.2534722", "-2.5", "1234.567")
+    cells = "".join(f'<c r="{"ABCDEF"[n]}1" s="{n}"><v>{value}</v></c>' for n, value in enumerate(values))
+    workbook = sheet_of(f'<row r="1">{cells}</row>', f"<numFmts>{listed}</numFmts><cellXfs>{styles}</cellXfs>")
+    assert read_one("a.xlsx", workbook).text == "S\n\n0007 | 12.5% | €1,234.50 | 30:05 | -2.5 kg | 1234.567"
+
+
+def test_sheets_show_formulas_without_results(read_one: ReadOne) -> None:
+    cells = '<c r="A1"><v>3</v></c><c r="B1"><f>A1&lt;4</f><v></v></c><c r="C1"><f>A1</f><v>3</v></c>'
+    document = read_one("a.xlsx", sheet_of(f'<row r="1">{cells}</row>'))
+    assert document.text == "S\n\n3 | =A1<4 | 3"
+    assert str(document.metadata["partial"]).startswith("1 formula has no stored result; ")
+
+
+FRUITS, VANS = "Fruit | Kg\nPlum | 4\nPear | 9", "Driver | Van\nTom | V9\nMia | V7"
+
+
+@pytest.mark.parametrize(
+    ("rows", "tables"),
+    [
+        (("Fruit|Kg", "Plum|4", "Pear|9", "", "", "Driver|Van", "Tom|V9", "Mia|V7"), [FRUITS, VANS]),
+        (("Fruit|Kg", "Plum|4", "Pear|9", "", "Driver|Van", "Tom|V9", "Mia|V7"), [FRUITS, VANS]),
+        (("Fruit|Kg||Driver|Van", "Plum|4||Tom|V9", "Pear|9||Mia|V7"), [FRUITS, VANS]),
+        (
+            ("Year|2022|2023", "Sales|4|5", "", "Costs", "Rent|1|1", "", "Total|3|4"),
+            ["Year | 2022 | 2023\nSales | 4 | 5\nCosts\nRent | 1 | 1\nTotal | 3 | 4"],
+        ),
+    ],
+    ids=["two empty rows", "one empty row", "side by side", "sections of one table"],
+)
+def test_sheets_hold_several_tables(read_one: ReadOne, rows: tuple[str, ...], tables: list[str]) -> None:
+    assert marked(read_one("a.xlsx", sheet_of(rows_of(*rows))), "table") == tables
+
+
+# ---------------------------------------------------------------- RTF
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (r"{\b0\*\cs7 nine tons}\par end", "nine tons\n\nend"),
+        (r"{\*\unknown gone}end", "end"),
+        (r"kept {\deleted gone }\deleted gone\deleted0 end", "kept end"),
+        (r"10{\super 6} and 10\up6 -7\up0  mbar", "10⁶ and 10⁻⁷ mbar"),
+        (r"{\fonttbl{\f1\fcharset204 B;}{\f2\fcharset134 C;}}\f1 \'cc\'e8\'f0 {\f2 \'b8\'db\'bf\'da}", "Мир 港口"),
+    ],
+)  # fmt: skip
+def test_rtf_keeps_what_it_shows(read_one: ReadOne, written: str, shown: str) -> None:
+    assert read_one("a.rtf", r"{\rtf1\ansi " + written + "}").text == shown
+
+
+def test_rtf_says_what_it_leaves_out(read_one: ReadOne) -> None:
+    document = read_one("a.rtf", r"{\rtf1 words{\pict 00}{\object{\*\objdata 01}{\result shown}}}")
+    assert document.text == "wordsshown"
+    assert document.metadata["partial"] == "1 picture and 1 embedded object were left out"

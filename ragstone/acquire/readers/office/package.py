@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
+from typing import TypeAlias
 from xml.etree import ElementTree
 from xml.parsers import expat
 
@@ -16,6 +18,8 @@ from ragstone.core.filters import Scalar
 from ragstone.core.named_groups import Named, facts_of, named_in
 
 Element = ElementTree.Element
+Relations: TypeAlias = Mapping[str, tuple[str, str]]
+"""The parts that a part refers to: the last word of the kind, and the name, by id."""
 
 _BIGGEST = 100_000_000
 """Bytes that a part may expand to. Word limits its own documents to much less."""
@@ -112,6 +116,11 @@ class Package:
             return Named(problem="its properties, which may have an access list, are damaged; save it again")
         texts = {one.get(key, ""): ";".join(one.itertext()) for one in added for key in ("name", _ODF_NAME)}
         return named_in({name: text for name, text in texts.items() if name}, column)
+
+
+def local(element: Element) -> str:
+    """Return the name of an element without its namespace."""
+    return element.tag.rpartition("}")[2]
 
 
 def parse_xml(data: bytes, name: str) -> Element:

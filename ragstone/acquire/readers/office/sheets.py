@@ -1,71 +1,246 @@
-"""Spreadsheets (xlsx, xls, ods): each sheet is a table below a heading with its name."""
+"""Spreadsheets (xlsx, xls, ods): the tables of each sheet below a heading with its name."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import python_calamine as calamine
 
 from ragstone.acquire.readers.decode import Unreadable
-from ragstone.acquire.readers.office.package import Package, refuse_document_type
+from ragstone.acquire.readers.office.number_formats import NumberFormat, SheetFormats, cells_of, formats_of
+from ragstone.acquire.readers.office.objects import EmbeddedObjects
+from ragstone.acquire.readers.office.package import Element, Package, local, refuse_document_type
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.tables.figures import is_value
 from ragstone.acquire.readers.tables.grid import Cell
 from ragstone.core.filters import Scalar
 
 _MOST_MERGED = 10_000
 """Merged cells to follow in a sheet."""
+_MOST_SPLIT = 5000
+"""Rows of a sheet in which tables are looked for; a longer one is a single table."""
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Block:
+    """The rows and columns of a table on a sheet; the last ones are not part of it."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
 
 
 def parse(file: File) -> Parsed:
-    """Return the visible sheets of a workbook in order, one row per line.
+    """Return the tables of the visible sheets of a workbook in order, one row per line.
 
     Raises:
         Unreadable: it is encrypted or damaged.
     """
-    title, facts = "", dict[str, Scalar | tuple[Scalar, ...]]()
-    if file.suffix != ".xls":
-        with Package(file.path) as package:
-            title, facts = package.properties(file.settings.access.column)
-            _check(package)
+    if file.suffix == ".xls":
+        return _parse(file, None)
+    with Package(file.path) as package:
+        _check(package)
+        return _parse(file, package)
+
+
+def _parse(file: File, package: Package | None) -> Parsed:
+    title, facts = (
+        package.properties(file.settings.access.column) if package else ("", dict[str, Scalar | tuple[Scalar, ...]]())
+    )
     try:
         book = calamine.CalamineWorkbook.from_path(str(file.path))  # pyright: ignore[reportUnknownMemberType]
     except calamine.PasswordError as error:
         raise Unreadable("encrypted") from error
     except (calamine.CalamineError, OSError) as error:
         raise Unreadable(f"damaged: {error}") from error
-    writer, lost = Writer(), list[str]()
+    writer, lost, unsolved = Writer(), list[str](), 0
+    parts = _Parts(package) if package and "xl/workbook.xml" in package.names else None
     sheets = [one for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
     for sheet in sheets:
+        formats = parts.formats(sheet.name) if parts else SheetFormats()
+        unsolved += len(formats.formulas)
         try:
-            opened = book.get_sheet_by_name(sheet.name)
-            rows = _rows(opened)
+            # A sheet that is a chart has no cells.
+            _write(writer, book.get_sheet_by_name(sheet.name), formats)
         except calamine.CalamineError:
-            lost.append(sheet.name)
-            continue
-        if any(cell.text if isinstance(cell, Cell) else cell for row in rows for cell in row):
-            writer.heading(sheet.name, 1)
-            writer.table(rows, caption=sheet.name)
+            if not (parts and parts.is_chart(sheet.name)):
+                lost.append(sheet.name)
+        if parts:
+            parts.write_drawings(writer, sheet.name)
     partial = f"sheets that cannot be read: {', '.join(lost)}" if lost else ""
+    if unsolved:
+        formulas = "1 formula has" if unsolved == 1 else f"{unsolved} formulas have"
+        notice = f"{formulas} no stored result; open the file in a spreadsheet program and save it"
+        partial = f"{partial}; {notice}" if partial else notice
     facts = {"kind": file.suffix.removeprefix("."), "sheets": len(sheets), "partial": partial, **facts}
     # The first heading is no title: it is often "Sheet1".
-    return writer.parsed(title=title or Path(file.name).stem, facts=facts)
+    embedded = parts.objects.parts if parts else ()
+    return writer.parsed(title=title or Path(file.name).stem, facts=facts, parts=embedded)
 
 
-def _rows(sheet: calamine.CalamineSheet) -> list[list[str | Cell]]:
-    """Return the cells of a sheet. Only those that span others are records, because sheets may be large."""
-    rows: list[list[str | Cell]] = [[_shown(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)]
-    merged = sheet.merged_cell_ranges or []
-    covered: set[tuple[int, int]] = set()
-    for (top, left), (bottom, right) in merged[:_MOST_MERGED]:
+class _Parts:
+    """The parts of a workbook that the library does not read: formats, formulas and drawings."""
+
+    def __init__(self, package: Package) -> None:
+        self._package, self.objects = package, EmbeddedObjects(package)
+        below = package.relations("xl/workbook.xml")
+        self._sheets = {
+            one.get("name", ""): below.get(one.get(f"{_R}id", ""), ("", ""))
+            for one in package.xml("xl/workbook.xml").iter()
+            if local(one) == "sheet"
+        }
+        styles = next((name for kind, name in below.values() if kind == "styles"), "")
+        self._formats: dict[int, NumberFormat] = formats_of(package.xml(styles)) if styles in package.names else {}
+
+    def formats(self, sheet: str) -> SheetFormats:
+        """Return the formats of the cells of a sheet."""
+        _, name = self._sheets.get(sheet, ("", ""))
+        return cells_of(self._package, name, self._formats) if name in self._package.names else SheetFormats()
+
+    def is_chart(self, sheet: str) -> bool:
+        """Return whether a sheet is a chart."""
+        return self._sheets.get(sheet, ("", ""))[0] == "chartsheet"
+
+    def write_drawings(self, writer: Writer, sheet: str) -> None:
+        """Write the charts and text boxes of a sheet, and note its comments."""
+        _, name = self._sheets.get(sheet, ("", ""))
+        if self.is_chart(sheet):
+            writer.heading(sheet, 1)
+        for kind, part in self._package.relations(name).values():
+            if part not in self._package.names:
+                continue
+            if kind == "drawing":
+                drawing = self._package.xml(part)
+                for box in (one for one in drawing.iter() if local(one) == "txBody"):
+                    writer.paragraph("\n".join(_words(paragraph) for paragraph in box.iter(f"{_A}p")))
+                for relation in self._package.relations(part).values():
+                    if relation[0] in ("chart", "chartEx", "diagramData"):
+                        self.objects.write_part(writer, relation)
+            elif kind in ("package", "oleObject"):
+                self.objects.write_part(writer, (kind, part))
+            elif kind == "comments":
+                writer.left_out("comment", sum(local(one) == "comment" for one in self._package.xml(part).iter()))
+
+
+def _words(paragraph: Element) -> str:
+    return "".join(one.text or "" for one in paragraph.iter(f"{_A}t"))
+
+
+def _write(writer: Writer, sheet: calamine.CalamineSheet, formats: SheetFormats) -> None:
+    """Write the tables of a sheet below its name."""
+    rows = [[_shown(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)]
+    for (row, column), one in formats.formats.items():
+        if row < len(rows) and column < len(rows[row]) and (number := _as_number(rows[row][column])) is not None:
+            rows[row][column] = one.shown(number)
+    for (row, column), formula in formats.formulas.items():
+        if row < len(rows) and column < len(rows[row]) and not rows[row][column]:
+            rows[row][column] = formula
+    if not any(cell for row in rows for cell in row):
+        return
+    writer.heading(sheet.name, 1)
+    spans = _spans(sheet, rows)
+    for block in _blocks(rows, spans):
+        writer.table(_cells(rows, spans, block), caption=sheet.name)
+
+
+def _spans(sheet: calamine.CalamineSheet, rows: Sequence[Sequence[str]]) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return the rows and columns of each cell that spans others, and (0, 0) for the cells that it covers."""
+    spans: dict[tuple[int, int], tuple[int, int]] = {}
+    for (top, left), (bottom, right) in (sheet.merged_cell_ranges or [])[:_MOST_MERGED]:
         if bottom < len(rows) and left < len(rows[top]) and (right - left) < 1000 and (bottom - top) < 1000:
-            rows[top][left] = Cell(str(rows[top][left]), columns=right - left + 1, rows=bottom - top + 1)
-            covered |= {(row, column) for row in range(top, bottom + 1) for column in range(left, right + 1)}
-            covered.discard((top, left))
-    if covered:
-        rows = [[cell for n, cell in enumerate(row) if (number, n) not in covered] for number, row in enumerate(rows)]
-    return rows
+            spans |= {(row, column): (0, 0) for row in range(top, bottom + 1) for column in range(left, right + 1)}
+            spans[top, left] = bottom - top + 1, right - left + 1
+    return spans
+
+
+def _cells(
+    rows: Sequence[Sequence[str]], spans: dict[tuple[int, int], tuple[int, int]], block: _Block
+) -> list[list[str | Cell]]:
+    """Return the cells of a table. Only those that span others are records, because sheets may be large."""
+    if not spans:
+        return [[*row[block.left : block.right]] for row in rows[block.top : block.bottom]]
+    found: list[list[str | Cell]] = []
+    for number in range(block.top, block.bottom):
+        cells: list[str | Cell] = []
+        for column, text in enumerate(rows[number][block.left : block.right], block.left):
+            high, wide = spans.get((number, column), (1, 1))
+            if high:
+                cells.append(Cell(text, columns=wide, rows=high) if high > 1 or wide > 1 else text)
+        found.append(cells)
+    return found
+
+
+def _blocks(rows: Sequence[Sequence[str]], spans: dict[tuple[int, int], tuple[int, int]]) -> Iterator[_Block]:
+    """Yield the tables of a sheet: those below each other, with empty rows between them, and those side by side."""
+    width = max(map(len, rows))
+    if len(rows) > _MOST_SPLIT:
+        yield _Block(top=0, bottom=len(rows), left=0, right=width)
+        return
+    top, end = 0, len(rows)
+    for number in range(1, end):
+        if not any(rows[number - 1]) and _is_heading(rows[number]) and _is_table(rows[top:number]):
+            is_far = number > 1 and not any(rows[number - 2])
+            if is_far or not _has_headings_of(rows[top:number], rows[number : number + 3]):
+                yield from _side_by_side(rows, spans, _Block(top=top, bottom=number, left=0, right=width))
+                top = number
+    yield from _side_by_side(rows, spans, _Block(top=top, bottom=end, left=0, right=width))
+
+
+def _side_by_side(
+    rows: Sequence[Sequence[str]], spans: dict[tuple[int, int], tuple[int, int]], block: _Block
+) -> Iterator[_Block]:
+    inside = [row for row in rows[block.top : block.bottom] if any(row)]
+    left = block.left
+    for column in range(block.left + 1, block.right - 1):
+        is_gap = not any(row[column] for row in inside) and not any(
+            (number, column) in spans for number in range(block.top, block.bottom)
+        )
+        if is_gap and _is_own([row[left:column] for row in inside], [row[column + 1 :] for row in inside]):
+            yield _Block(top=block.top, bottom=block.bottom, left=left, right=column)
+            left = column + 1
+    yield _Block(top=block.top, bottom=block.bottom, left=left, right=block.right)
+
+
+def _is_own(before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> bool:
+    """Return whether two groups of columns are two tables: each has headings, and words that name its rows."""
+    return all(
+        _is_table(part)
+        and _is_heading(next((row for row in part if any(row)), ()))
+        and sum(bool(row[0]) and not is_value(row[0]) for row in part) > len(part) / 2
+        for part in ([*before], [_from_first(row, after) for row in after])
+    )
+
+
+def _from_first(row: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Return a row from the first column on that is not empty."""
+    first = next((n for n in range(len(row)) if any(one[n] for one in rows)), 0)
+    return row[first:]
+
+
+def _is_heading(row: Sequence[str]) -> bool:
+    """Return whether a row may hold the headings of columns: several words, and no figures."""
+    filled = [cell for cell in row if cell]
+    return len(filled) > 1 and not any(is_value(cell) for cell in filled)
+
+
+def _is_table(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether some rows are a table, and not the lines above one."""
+    return sum(sum(map(bool, row)) > 1 for row in rows) > 1
+
+
+def _has_headings_of(before: Sequence[Sequence[str]], following: Sequence[Sequence[str]]) -> bool:
+    """Return whether rows after one empty row go on with a table: as wide, and words where it has words."""
+    last = next((row for row in reversed(before) if any(row)), ())
+    first = following[0] if following else ()
+    same = [bool(one) == bool(other) for one, other in zip(last, first, strict=False)]
+    return all(same) and not any(is_value(cell) for cell in last if cell)
 
 
 def _check(package: Package) -> None:
@@ -73,6 +248,13 @@ def _check(package: Package) -> None:
     for name in package.names:
         if name.endswith((".xml", ".rels")):
             refuse_document_type(package.bytes(name))
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _shown(cell: Any) -> str:
@@ -88,5 +270,9 @@ def _shown(cell: Any) -> str:
             return cell.date().isoformat()
         case dt.datetime() | dt.date() | dt.time():
             return cell.isoformat()
+        case dt.timedelta():
+            minutes, seconds = divmod(round(cell.total_seconds()), 60)
+            clock = f"{minutes // 60}:{minutes % 60:02}"
+            return f"{clock}:{seconds:02}" if seconds else clock
         case _:
             return str(cell)

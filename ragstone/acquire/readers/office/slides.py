@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ragstone.acquire.readers.office.embedded import EmbeddedPictures
-from ragstone.acquire.readers.office.package import Element, Package
+from ragstone.acquire.readers.office.formulas import written_formula
+from ragstone.acquire.readers.office.objects import EmbeddedObjects
+from ragstone.acquire.readers.office.package import Element, Package, Relations, local
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.scripts import Run, joined
 from ragstone.acquire.readers.tables.grid import Cell
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -29,23 +32,28 @@ def parse(file: File) -> Parsed:
         )
         slides = package.relations(main)
         title, facts = package.properties(file.settings.access.column)
-        writer, count, pictures = Writer(), 0, EmbeddedPictures(package, file)
+        writer, count, comments = Writer(), 0, 0
+        pictures, objects = EmbeddedPictures(package, file), EmbeddedObjects(package)
         for count, one in enumerate(package.xml(main).iter(f"{_P}sldId"), 1):
             _, name = slides.get(one.get(f"{_R}id", ""), ("", ""))
             if name not in package.names:
                 continue
             writer.page(str(count))
             below = package.relations(name)
-            _slide(writer, package.xml(name), pictures, below)
+            _slide(writer, package.xml(name), pictures, objects, below)
             for kind, notes in below.values():
                 if kind == "notesSlide" and notes in package.names:
                     words = "\n".join(text for role, text in _shapes(package.xml(notes)) if role not in _FURNITURE)
                     writer.paragraph(f"Notes: {words}" if words.strip() else "")
-    return writer.parsed(title=title, facts={"kind": "pptx", "pages": count, **pictures.facts, **facts})
+                elif kind == "comments" and notes in package.names:
+                    comments += sum(local(one) == "cm" for one in package.xml(notes).iter())
+        writer.left_out("comment", comments)
+    facts = {"kind": "pptx", "pages": count, **pictures.facts, **facts}
+    return writer.parsed(title=title, facts=facts, parts=objects.parts)
 
 
 def _slide(
-    writer: Writer, slide: Element, pictures: EmbeddedPictures, relations: Mapping[str, tuple[str, str]]
+    writer: Writer, slide: Element, pictures: EmbeddedPictures, objects: EmbeddedObjects, relations: Relations
 ) -> None:
     for shape in slide.iter():
         if shape.tag == f"{_P}sp":
@@ -58,6 +66,8 @@ def _slide(
             writer.table(_table(shape))
         elif shape.tag == f"{_P}pic":
             pictures.write(writer, shape, relations)
+        elif shape.tag == f"{_A}graphicData":
+            objects.write(writer, shape, relations)
 
 
 def _table(table: Element) -> list[list[Cell]]:
@@ -94,10 +104,28 @@ def _role(shape: Element) -> str:
 
 def _text(shape: Element) -> str:
     """Return the paragraphs of a shape, one per line."""
-    lines: list[str] = []
+    lines, number = list[str](), 0
     for paragraph in shape.iter(f"{_A}p"):
-        words = (
-            one.text or "" if one.tag == f"{_A}t" else "\n" if one.tag == f"{_A}br" else "" for one in paragraph.iter()
-        )
-        lines.append("".join(words).strip())
-    return "\n".join(line for line in lines if line)
+        line = joined(_runs(paragraph)).strip()
+        counts = paragraph.find(f"{_A}pPr/{_A}buAutoNum")
+        number = number + 1 if counts is not None and line else 0
+        first = _number(counts.get("startAt", "")) if counts is not None else 1
+        lines += [f"{first + number - 1}. {line}" if number else line] if line else []
+    return "\n".join(lines)
+
+
+def _runs(element: Element, height: int = 0) -> Iterator[Run]:
+    for child in element:
+        match local(child):
+            case "t":
+                yield child.text or "", height
+            case "br":
+                yield "\n", 0
+            case "oMath":
+                yield written_formula(child), 0
+            case "r":
+                properties = child.find(f"{_A}rPr")
+                baseline = properties.get("baseline", "") if properties is not None else ""
+                yield from _runs(child, -1 if baseline.startswith("-") else int(baseline not in ("", "0", "0%")))
+            case _:
+                yield from _runs(child, height)

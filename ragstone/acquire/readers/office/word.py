@@ -5,24 +5,44 @@ We read the XML directly: only a few elements matter, and python-docx would add 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import TypeVar
 
 from ragstone.acquire.readers.office.embedded import EmbeddedPictures
-from ragstone.acquire.readers.office.package import Element, Package
-from ragstone.acquire.readers.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.office.formulas import written_formula
+from ragstone.acquire.readers.office.numbering import Numbered, Numbering, number, numbered, numbering, value
+from ragstone.acquire.readers.office.objects import EmbeddedObjects
+from ragstone.acquire.readers.office.package import Element, Package, Relations, local
+from ragstone.acquire.readers.office.rtf import parse_rtf
+from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer
+from ragstone.acquire.readers.scripts import Run, joined
 from ragstone.acquire.readers.tables.grid import Cell
+from ragstone.acquire.readers.web.html import decoded, parse_page
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _SKIPPED = {
     "del", "moveFrom", "delText", "instrText", "rPr", "pPr", "fldData", "commentReference", "sectPr", "Fallback",
 }  # fmt: skip
 """Deleted text, the code of fields, and the copy of a drawing for older programs."""
+_AROUND = {"sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag"}
+"""Elements around rows, cells and runs that change nothing of what they say."""
+_TICKS = {"F0FE": "☒", "F0FD": "☒", "F0FC": "✓", "F0A8": "☐", "F06F": "☐", "F072": "☐", "F052": "☑"}
+"""Characters of the fonts Wingdings that people tick forms with."""
+_HEIGHTS = {"superscript": 1, "subscript": -1}
 _DEEPEST = 20
-_Shown = Callable[[Writer, Element], None]
-"""Writes what the pictures in an element say."""
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Styles:
+    """The level of each heading style, and the list of each style whose paragraphs are numbered."""
+
+    levels: dict[str, int] = field(default_factory=dict[str, int])
+    lists: dict[str, Numbered] = field(default_factory=dict[str, Numbered])
 
 
 def parse(file: File) -> Parsed:
@@ -36,93 +56,167 @@ def parse(file: File) -> Parsed:
         name = next((name for kind, name in relations.values() if kind == "officeDocument"), "word/document.xml")
         document, below = package.xml(name), package.relations(name)
         parts = dict(below.values())
-        levels = _heading_levels(package.xml(parts["styles"])) if parts.get("styles") in package.names else {}
+        counted = numbering(package.xml(parts["numbering"])) if parts.get("numbering") in package.names else Numbering()
+        styles = _styles(package.xml(parts["styles"])) if parts.get("styles") in package.names else _Styles()
         title, facts = package.properties(file.settings.access.column)
-        writer, pictures = Writer(), EmbeddedPictures(package, file)
+        writer, pictures, objects = Writer(), EmbeddedPictures(package, file), EmbeddedObjects(package)
+        story = _Story(writer, package, below, styles, counted, pictures, objects)
         body = document.find(f"{_W}body")
-        _write(writer, body if body is not None else document, levels, partial(pictures.write, relations=below), 0)
+        story.write(body if body is not None else document)
         for kind in ("footnotes", "endnotes"):
             if parts.get(kind) in package.names:
-                shown = partial(pictures.write, relations=package.relations(parts[kind]))
+                below = package.relations(parts[kind])
+                notes = _Story(writer, package, below, _Styles(), counted, pictures, objects)
                 for note in package.xml(parts[kind]):
                     # A note with a type draws the line above the notes.
                     if note.get(f"{_W}type") is None:
-                        _write(writer, note, {}, shown, 0)
-    return writer.parsed(title=title, facts={"kind": "docx", **pictures.facts, **facts})
+                        notes.write(note)
+        comments = package.xml(parts["comments"]) if parts.get("comments") in package.names else ()
+        writer.left_out("comment", sum(local(one) == "comment" for one in comments))
+    return writer.parsed(title=title, facts={"kind": "docx", **pictures.facts, **facts}, parts=objects.parts)
 
 
-def _write(writer: Writer, parent: Element, levels: dict[str, int], shown: _Shown, depth: int) -> None:
-    for element in parent:
-        match element.tag.rpartition("}")[2]:
-            case "p":
-                _paragraph(writer, element, levels, shown, depth)
-            case "tbl":
-                # A table inside a cell becomes text of that cell.
-                writer.table(_table(element))
-                shown(writer, element)
-            case tag if tag not in _SKIPPED and depth < _DEEPEST:
-                # Content controls and inserted text, for example, hold paragraphs.
-                _write(writer, element, levels, shown, depth + 1)
-            case _:
-                pass
+@dataclass(frozen=True, slots=True)
+class _Story:
+    """Writes a part of a document: its body, or its notes."""
+
+    writer: Writer
+    package: Package
+    relations: Relations
+    styles: _Styles
+    numbering: Numbering
+    pictures: EmbeddedPictures
+    objects: EmbeddedObjects
+
+    def write(self, parent: Element, depth: int = 0) -> None:
+        """Write the blocks in an element."""
+        for element in parent:
+            match local(element):
+                case "p":
+                    self._paragraph(element, depth)
+                case "tbl":
+                    # A table inside a cell becomes text of that cell.
+                    self.writer.table(_table(element))
+                    self._boxes(element, depth)
+                    self._shown(element)
+                case "altChunk":
+                    self._chunk(element.get(f"{_R}id", ""))
+                case tag if tag not in _SKIPPED and depth < _DEEPEST:
+                    # Content controls and inserted text, for example, hold paragraphs.
+                    self.write(element, depth + 1)
+                case _:
+                    pass
+
+    def _paragraph(self, paragraph: Element, depth: int) -> None:
+        properties = paragraph.find(f"{_W}pPr")
+        style = value(properties, "pStyle") if properties is not None else ""
+        outline = value(properties, "outlineLvl") if properties is not None else ""
+        level = number(outline) + 1 if outline.isdigit() and int(outline) < 9 else self.styles.levels.get(style, 0)
+        text = joined(_runs(paragraph))
+        own, inherited = numbered(properties), self.styles.lists.get(style)
+        at = own or inherited
+        if own and inherited and not own.list:
+            at = replace(inherited, level=own.level)
+        # The list 0 takes a paragraph out of the list of its style.
+        mark = self.numbering.mark(at) if at and at.list != "0" and text.strip() else ""
+        if level:
+            self.writer.heading(f"{mark} {text}" if mark and mark != "-" else text, level)
+        elif mark:
+            self.writer.line(f"{mark} {text.strip()}")
+        else:
+            self.writer.paragraph(text)
+        self._boxes(paragraph, depth)
+        self._shown(paragraph)
+
+    def _boxes(self, element: Element, depth: int) -> None:
+        """Write the text boxes in an element."""
+        for box in element.iter(f"{_W}txbxContent") if depth < _DEEPEST else ():
+            if not _inside_fallback(element, box):
+                self.write(box, depth + 1)
+
+    def _shown(self, element: Element) -> None:
+        self.pictures.write(self.writer, element, self.relations)
+        self.objects.write(self.writer, element, self.relations)
+
+    def _chunk(self, relation: str) -> None:
+        """Write a file of another kind that the document shows in this place."""
+        _, name = self.relations.get(relation, ("", ""))
+        suffix = PurePosixPath(name).suffix.lower()
+        if name not in self.package.names:
+            self.writer.left_out("embedded file")
+        elif suffix in (".html", ".htm", ".xhtml"):
+            self._inserted(parse_page(decoded(self.package.bytes(name)), whole=True))
+        elif suffix == ".rtf":
+            self._inserted(parse_rtf(self.package.bytes(name)))
+        else:
+            self.objects.parts.append(Part(name=PurePosixPath(name).name, data=self.package.bytes(name)))
+
+    def _inserted(self, parsed: Parsed) -> None:
+        self.writer.marked(parsed.text, parsed.marks)
 
 
-def _paragraph(writer: Writer, paragraph: Element, levels: dict[str, int], shown: _Shown, depth: int) -> None:
-    style = paragraph.find(f"{_W}pPr/{_W}pStyle")
-    outline = paragraph.find(f"{_W}pPr/{_W}outlineLvl")
-    level = levels.get(style.get(f"{_W}val", ""), 0) if style is not None else 0
-    if outline is not None and (written := outline.get(f"{_W}val", "")).isdigit() and int(written) < 9:
-        level = int(written) + 1
-    text = "".join(_text(paragraph))
-    if level:
-        writer.heading(text, level)
-    elif paragraph.find(f"{_W}pPr/{_W}numPr") is not None and text.strip():
-        writer.line(f"- {text.strip()}")
-    else:
-        writer.paragraph(text)
-    if depth < _DEEPEST:
-        for box in paragraph.iter(f"{_W}txbxContent"):
-            if not _inside_fallback(paragraph, box):
-                _write(writer, box, levels, shown, depth + 1)
-    shown(writer, paragraph)
-
-
-def _text(element: Element, depth: int = 0) -> Iterator[str]:
+def _runs(element: Element, height: int = 0, depth: int = 0) -> Iterator[Run]:
     """Yield the visible words of a paragraph, without those of text boxes, which are blocks of their own."""
     for child in element:
-        match child.tag.rpartition("}")[2]:
+        match local(child):
             case "t":
-                yield child.text or ""
-            case "tab":
-                yield "\t"
+                yield child.text or "", height
+            case "tab" | "ptab":
+                yield "\t", 0
             case "br" | "cr":
-                yield "\n"
+                yield "\n", 0
             case "noBreakHyphen":
-                yield "-"
+                yield "-", height
+            case "sym":
+                yield _TICKS.get(child.get(f"{_W}char", "").upper(), ""), height
+            case "ffData":
+                yield _field(child), 0
+            case "oMath":
+                yield written_formula(child), 0
+            case "r":
+                align = child.find(f"{_W}rPr/{_W}vertAlign")
+                own = _HEIGHTS.get(align.get(f"{_W}val", ""), 0) if align is not None else height
+                yield from _runs(child, own, depth + 1)
             case tag if tag not in _SKIPPED and tag != "txbxContent" and depth < 100:
-                yield from _text(child, depth + 1)
+                yield from _runs(child, height, depth + 1)
             case _:
                 pass
+
+
+def _field(data: Element) -> str:
+    """Return what a drop-down list or a box to tick shows."""
+    entries, box = data.find(f"{_W}ddList"), data.find(f"{_W}checkBox")
+    if entries is not None:
+        texts = [one.get(f"{_W}val", "") for one in entries.iterfind(f"{_W}listEntry")]
+        chosen = number(value(entries, "result") or value(entries, "default"))
+        return texts[chosen] if chosen < len(texts) else ""
+    if box is not None:
+        state = box.find(f"{_W}checked")
+        state = box.find(f"{_W}default") if state is None else state
+        return "☒" if state is not None and state.get(f"{_W}val", "1") in ("1", "true", "on") else "☐"
+    return ""
 
 
 def _table(table: Element) -> list[list[Cell]]:
     """Return the rows of a table. A cell that continues the one above has a text of its own only by mistake."""
     rows: list[list[Cell]] = []
     starts: dict[int, tuple[list[Cell], int]] = {}
-    for row in table.iterfind(f"{_W}tr"):
+    for row in _children(table, "tr"):
+        if row.find(f"{_W}trPr/{_W}del") is not None:
+            continue
         cells: list[Cell] = []
-        before = row.find(f"{_W}trPr/{_W}gridBefore")
-        column = _number(before)
+        column = _number(row.find(f"{_W}trPr/{_W}gridBefore"))
         cells += [Cell("")] * column
         heading = row.find(f"{_W}trPr/{_W}tblHeader") is not None
-        for cell in row.iterfind(f"{_W}tc"):
+        for cell in _children(row, "tc"):
             span = max(_number(cell.find(f"{_W}tcPr/{_W}gridSpan")), 1)
             merge = cell.find(f"{_W}tcPr/{_W}vMerge")
             if merge is not None and merge.get(f"{_W}val", "continue") == "continue" and column in starts:
                 above, at = starts[column]
                 above[at] = replace(above[at], rows=above[at].rows + 1)
             else:
-                words = " ".join("".join(_text(paragraph)) for paragraph in cell.iter(f"{_W}p"))
+                is_deleted = cell.find(f"{_W}tcPr/{_W}cellDel") is not None
+                words = "" if is_deleted else " ".join(joined(_runs(one)) for one in cell.iter(f"{_W}p"))
                 cells.append(Cell(words, columns=span, heading=heading))
                 starts.pop(column, None)
                 if merge is not None:
@@ -132,37 +226,52 @@ def _table(table: Element) -> list[list[Cell]]:
     return rows
 
 
+def _children(parent: Element, name: str) -> Iterator[Element]:
+    """Yield the rows of a table or the cells of a row, also those inside content controls and insertions."""
+    for child in parent:
+        if local(child) == name:
+            yield child
+        elif local(child) in _AROUND:
+            yield from _children(child, name)
+
+
 def _number(element: Element | None) -> int:
-    written = element.get(f"{_W}val", "") if element is not None else ""
-    return min(int(written), 100) if written.isascii() and written.isdigit() and len(written) < 6 else 0
+    return min(number(element.get(f"{_W}val")), 100) if element is not None else 0
 
 
-def _inside_fallback(paragraph: Element, box: Element) -> bool:
-    return any(box is inner for fallback in paragraph.iter(f"{_CHOICE}Fallback") for inner in fallback.iter(box.tag))
+def _inside_fallback(element: Element, box: Element) -> bool:
+    return any(box is inner for fallback in element.iter(f"{_CHOICE}Fallback") for inner in fallback.iter(box.tag))
 
 
-def _heading_levels(styles: Element) -> dict[str, int]:
-    """Return the level of each heading style, from its name, its outline level, or the style it is based on."""
+def _styles(part: Element) -> _Styles:
+    """Return what styles say: by their names, outline levels and lists, or those of the styles they are based on."""
     levels: dict[str, int] = {}
+    lists: dict[str, Numbered] = {}
     based: dict[str, str] = {}
-    for style in styles.iter(f"{_W}style"):
-        key = style.get(f"{_W}styleId", "")
-        named, outline, base = (style.find(f"{_W}{path}") for path in ("name", f"pPr/{_W}outlineLvl", "basedOn"))
-        name = named.get(f"{_W}val", "").lower() if named is not None else ""
-        written = outline.get(f"{_W}val", "") if outline is not None else ""
+    for style in part.iter(f"{_W}style"):
+        key, properties = style.get(f"{_W}styleId", ""), style.find(f"{_W}pPr")
+        name = value(style, "name").lower()
+        outline = value(properties, "outlineLvl") if properties is not None else ""
         if name == "title":
             levels[key] = 1
         elif name.startswith("heading ") and name[8:].isdigit():
             levels[key] = int(name[8:])
-        elif written.isdigit() and int(written) < 9:
-            levels[key] = int(written) + 1
-        if base is not None:
-            based[key] = base.get(f"{_W}val", "")
+        elif outline.isdigit() and int(outline) < 9:
+            levels[key] = int(outline) + 1
+        if at := numbered(properties):
+            lists[key] = at
+        if base := value(style, "basedOn"):
+            based[key] = base
+    return _Styles(levels=_inherited(levels, based), lists=_inherited(lists, based))
+
+
+def _inherited(own: dict[str, _T], based: dict[str, str]) -> dict[str, _T]:
+    """Return what each style says itself, or else the nearest style that it is based on."""
+    found = {**own}
     for key in based:
         at, steps = key, 0
-        while at not in levels and at in based and steps < _DEEPEST:
+        while at not in own and at in based and steps < _DEEPEST:
             at, steps = based[at], steps + 1
-        # A level of its own counts before that of the style it is based on.
-        if at in levels and key not in levels:
-            levels[key] = levels[at]
-    return levels
+        if at in own:
+            found[key] = own[at]
+    return found
