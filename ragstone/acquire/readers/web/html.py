@@ -86,8 +86,10 @@ def parse_page(page: str, column: str = READERS, *, whole: bool = False) -> Pars
     else:
         remove_unseen(tree.body)
         seen = len(_collapsed(tree.body.text()))
-        _Renderer(writer).block(tree.body if whole else main_content(tree.body))
-        if not whole and 0 < writer.length < _LEAST_SHARE * seen:
+        content = tree.body if whole else main_content(tree.body)
+        is_named = content.mem_id != tree.body.mem_id
+        _Renderer(writer).block(content)
+        if not (whole or is_named) and 0 < writer.length < _LEAST_SHARE * seen:
             return parse_page(page, column, whole=True)
     parsed = writer.parsed(title=window, url=url, facts=facts)
     # The page title often adds the name of the site to the heading.
