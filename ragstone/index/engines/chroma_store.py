@@ -18,6 +18,7 @@ import numpy as np
 
 from ragstone.core.catalog import Stamp
 from ragstone.core.errors import EngineError, MissingExtra
+from ragstone.index.engines.chroma_files import tidy
 from ragstone.index.follow.collection_names import CollectionNames
 from ragstone.index.follow.protocol import StoreContext, unlike
 from ragstone.settings.services import ENGINE_SECONDS, ChromaSettings
@@ -110,8 +111,11 @@ class ChromaStore:
 
     def publish(self) -> None:
         collections = self._asked(lambda: self._client.list_collections(), patient=True)
-        for name in self._names.stale([one.name for one in collections]):
+        stale = self._names.stale([one.name for one in collections])
+        for name in stale:
             self._asked(partial(self._client.delete_collection, name), patient=True)
+        if stale and not self._settings.url:
+            self._asked(partial(tidy, self._folder))
 
     # ------------------------------------------------------------ searching
 
