@@ -248,6 +248,20 @@ def test_forgetful_store_is_noticed() -> None:
         check_vector_store(build)
 
 
+def test_store_that_keeps_an_unfinished_start_is_noticed() -> None:
+    from own.store import Memory  # pyright: ignore[reportMissingImports]
+
+    class Mixing(Memory):
+        def begin(self, sample: Any) -> None:
+            """Keep what is there, and mix it with what follows."""
+
+    def build(_: StoreContext) -> Mixing:
+        return Mixing()
+
+    with pytest.raises(Failed, match="discards a begin that was not sealed"):
+        check_vector_store(build)
+
+
 def test_example_model_answers_without_a_server() -> None:
     from own.model import Parrot  # pyright: ignore[reportMissingImports]
 

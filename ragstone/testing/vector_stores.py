@@ -18,6 +18,7 @@ import numpy as np
 
 from ragstone.catalog.protocol import Catalog, Prepared
 from ragstone.catalog.sqlite import create_catalog
+from ragstone.core.catalog import Stamp
 from ragstone.core.filters import And, Compare, Filter, In, Not
 from ragstone.core.protocols import VectorIndex
 from ragstone.core.records import Chunk, Document, Matches
@@ -199,6 +200,26 @@ def empty_index_finds_nothing(case: VectorStoreCase) -> None:
         catalog.close()
 
 
+def discards_an_unfinished_start(store: VectorStore) -> None:
+    """Check that a change after a start that was cut short continues what was last sealed."""
+    rows = np.arange(1, 41, dtype=np.int64)
+    vectors = np.array([random_vector(row) for row in rows.tolist()])
+    first, second = Stamp(generation=1, mark="a"), Stamp(generation=2, mark="b")
+    store.begin(vectors)
+    store.put(rows[:20], vectors[:20])
+    store.seal(first)
+    expect(store.stamp() == first, "a store returns the stamp that was sealed last", store.stamp())
+    store.begin(vectors)
+    store.put(rows[20:30], vectors[20:30])
+    if store.stamp() != first:  # it says that it has lost what was sealed, and starts again next time
+        return
+    store.drop(rows[:0])
+    store.put(rows[30:], vectors[30:])
+    store.seal(second)
+    held, wanted = store.rows().tolist(), [*rows[:20].tolist(), *rows[30:].tolist()]
+    expect(held == wanted, "drop discards a begin that was not sealed, and keeps what was sealed before", held)
+
+
 VECTOR_STORE_CHECKS: tuple[Callable[[VectorStoreCase], None], ...] = (
     finds_the_nearest,
     serves_all_sizes,
@@ -218,9 +239,11 @@ def check_vector_store(build: Callable[[StoreContext], VectorStore], *, least: f
         Failed: at the first check that does not hold.
     """
 
+    def built(folder: Path) -> VectorStore:
+        return build(StoreContext(kind="", version=folder, dimensions=32, exact_limit=0, services=ServiceSettings()))
+
     def make(folder: Path, catalog: Catalog) -> VectorIndex:
-        context = StoreContext(kind="", version=folder, dimensions=32, exact_limit=0, services=ServiceSettings())
-        return followed(build(context), catalog)
+        return followed(built(folder), catalog)
 
     with (
         tempfile.TemporaryDirectory(prefix="ragstone-") as folder,
@@ -228,6 +251,7 @@ def check_vector_store(build: Callable[[StoreContext], VectorStore], *, least: f
     ):
         for check in VECTOR_STORE_CHECKS:
             check(case)
+        discards_an_unfinished_start(built(_empty(case.folder)))
 
 
 def _empty(folder: Path) -> Path:
