@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -23,6 +23,8 @@ Characters are counted as Unicode code points. Texts are data and never HTML. Al
 EVENTS = (QueryEvents, JobEvents, CompletionChunk, Failed, ResponseEvent, ErrorEvent)
 """Models of streamed events, which no route returns as its body."""
 _REFERENCE = "#/components/schemas/{model}"
+_SCHEMA = {"type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const", "additionalProperties"}
+"""Keywords, one of which a schema has."""
 
 
 def install(app: FastAPI) -> None:
@@ -46,7 +48,21 @@ def _document(app: FastAPI) -> dict[str, Any]:
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)  # those errors have the one form, too
     document["components"]["schemas"] = dict(sorted(schemas.items()))
+    _drop_titles(document)
     return document
+
+
+def _drop_titles(part: Any) -> None:
+    """Remove the titles of parameters, properties and schemas, which only repeat their names."""
+    if isinstance(part, list):
+        for item in cast(list[Any], part):
+            _drop_titles(item)
+    elif isinstance(part, dict):
+        values = cast(dict[str, Any], part)
+        if isinstance(values.get("title"), str) and values.keys() & _SCHEMA:
+            del values["title"]
+        for value in values.values():
+            _drop_titles(value)
 
 
 def _name_errors(paths: dict[str, Any]) -> dict[str, Any]:
