@@ -23,8 +23,6 @@ Headers = Mapping[str, str]
 """Header fields by their names in lower case."""
 Refuse = Callable[[Headers], str]
 """Return why a response with these header fields is not wanted; empty if it is."""
-# For each address of a host, so that a silent one leaves time for the next.
-_TIMEOUTS = {"timeout": {"connect": 10.0}}
 
 
 class FetchError(Exception):
@@ -61,6 +59,7 @@ class SafeClient:
         proxy: address of a proxy, which resolves names instead; empty for none.
         resolve: resolves host names.
         backend: opens connections to checked addresses.
+        connect_seconds: for each address of a host, so that a silent one leaves time for the next.
     """
 
     def __init__(
@@ -71,7 +70,9 @@ class SafeClient:
         proxy: str = "",
         resolve: Resolve = resolve,
         backend: httpcore2.AsyncNetworkBackend | None = None,
+        connect_seconds: float = 10.0,
     ) -> None:
+        self._times = {"timeout": {"connect": connect_seconds}}
         inner = backend or cast(httpcore2.AsyncNetworkBackend, httpcore2.AnyIOBackend())
         if proxy:  # it is usually on a private network itself
             self._pool = httpcore2.AsyncConnectionPool(tls(), proxy=httpcore2.Proxy(proxy), network_backend=inner)
@@ -106,7 +107,7 @@ class SafeClient:
         """
         sent = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
         try:
-            async with self._pool.stream(method, url, headers=sent, content=content, extensions=_TIMEOUTS) as answer:
+            async with self._pool.stream(method, url, headers=sent, content=content, extensions=self._times) as answer:
                 reply = Reply(status=answer.status, headers=_fields(answer.headers))
                 if not reply.is_success:
                     body = await _beginning(answer.aiter_stream(), most_of_refusal)

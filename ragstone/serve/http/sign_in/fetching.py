@@ -24,7 +24,8 @@ async def fetch(url: str, headers: Mapping[str, str] | None = None, form: bytes 
     sent = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Ragstone", **(headers or {})}
     if form is not None:
         sent |= {"Content-Type": "application/x-www-form-urlencoded", "Content-Length": str(len(form))}
-    client = SafeClient(allow_private=True, setting="")  # a company's provider may be on its own network
+    # A company's provider may be on its own network.
+    client = SafeClient(allow_private=True, setting="", connect_seconds=SECONDS / 3)
     try:
         async with asyncio.timeout(SECONDS), aclosing(client):
             method = "GET" if form is None else "POST"
