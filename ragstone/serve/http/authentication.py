@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Annotated, TypeVar
 
-from fastapi import Depends, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.security import HTTPBearer
 
 from ragstone.core.access import OWNER, Reader
@@ -216,4 +216,10 @@ def _with_scope(scope: Scope) -> Callable[..., Awaitable[Caller]]:
 Reading = Annotated[Caller, Depends(_with_scope("read"))]
 Writing = Annotated[Caller, Depends(_with_scope("write"))]
 MakingTokens = Annotated[Caller, Depends(_with_scope("tokens"))]
-Administering = Annotated[Caller, Depends(_with_scope("admin"))]
+_may_administer = Depends(_with_scope("admin"))
+Administering = Annotated[Caller, _may_administer]
+
+
+def admin_router(path: str = "") -> APIRouter:
+    """Return a router below ``/admin``, whose routes all need the scope ``admin``."""
+    return APIRouter(prefix=f"/admin{path}", tags=["administration"], dependencies=[_may_administer])

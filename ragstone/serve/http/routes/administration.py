@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import Field
 
 from ragstone.core.errors import NotFound
@@ -16,7 +16,7 @@ from ragstone.history.keys import SCOPES, Key, KeyLimits, Scope
 from ragstone.history.sessions import Via
 from ragstone.history.users import is_same_name
 from ragstone.serve.http import errors
-from ragstone.serve.http.authentication import Administering, Caller
+from ragstone.serve.http.authentication import Administering, Caller, admin_router
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.messages import Request, Response
 from ragstone.serve.http.service import Here
@@ -202,13 +202,13 @@ class AuditLog(Response):
 
 
 # ---------------------------------------------------------------- keys
-router = APIRouter(prefix="/admin", tags=["administration"])
+router = admin_router()
 Id = Annotated[str, Path(min_length=1, max_length=100)]
 PersonName = Annotated[str, Path(min_length=1, max_length=600, description="may contain slashes")]
 
 
 @router.get("/keys", responses={**errors.READING})
-async def keys(service: Here, _: Administering) -> StoredKeys:
+async def keys(service: Here) -> StoredKeys:
     """List all keys."""
     return StoredKeys(keys=[StoredKey.of(one) for one in await asyncio.to_thread(service.keys.all)])
 
@@ -235,7 +235,7 @@ async def revoke_key(id: Id, service: Here, caller: Administering) -> StoredKey:
 
 # ---------------------------------------------------------------- people
 @router.get("/people", responses={**errors.READING})
-async def people(service: Here, _: Administering) -> People:
+async def people(service: Here) -> People:
     """List the users with passwords, and whoever is signed in through the provider."""
     users, sessions = await asyncio.to_thread(service.users.all), await asyncio.to_thread(service.sessions.all)
     known = {
@@ -299,7 +299,6 @@ async def sign_person_out(name: PersonName, service: Here, caller: Administering
 @router.get("/asked", responses={**errors.READING})
 async def asked(
     service: Here,
-    _: Administering,
     days: Annotated[float, Query(ge=0, le=3_650, allow_inf_nan=False, description="number of days")] = 7.0,
 ) -> Asked:
     """Return which questions of all readers were refused, and what people said of the answers."""
@@ -319,7 +318,7 @@ async def test_models(service: Here, caller: Administering) -> ModelTests:
 
 
 @router.get("/sources", responses={**errors.READING})
-async def sources(service: Here, _: Administering) -> Sources:
+async def sources(service: Here) -> Sources:
     """Return the sources that can be synced, their schedules, and how the last sync of each ended."""
     schedules = {one.source: one for one in await asyncio.to_thread(service.scheduler.schedules.all)}
     last = await service.scheduler.last_syncs()
@@ -368,7 +367,6 @@ async def cancel_job(job_id: Id, service: Here, caller: Administering) -> None:
 @router.get("/audit", responses={**errors.READING})
 async def audit(
     service: Here,
-    _: Administering,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     before: Annotated[int | None, Query(ge=1, le=2**53, description="only acts before the one of this number")] = None,
 ) -> AuditLog:

@@ -7,12 +7,11 @@ import hashlib
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from ragstone.core.errors import Locked
 from ragstone.serve.http import errors
-from ragstone.serve.http.authentication import Administering
+from ragstone.serve.http.authentication import Administering, admin_router
 from ragstone.serve.http.job_runner import RETRY_SECONDS
 from ragstone.serve.http.messages import Request, Response
 from ragstone.serve.http.service import Here
@@ -47,7 +46,7 @@ class Erased(Response):
     seconds: float
 
 
-router = APIRouter(prefix="/admin", tags=["administration"])
+router = admin_router()
 
 
 @router.post("/forget", responses={**errors.CHANGING})

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from ragstone.core.errors import UsageError
 from ragstone.learning.policy import Choices
 from ragstone.serve.http import errors
-from ragstone.serve.http.authentication import Administering
+from ragstone.serve.http.authentication import Administering, admin_router
 from ragstone.serve.http.messages import Request
 from ragstone.serve.http.service import Here
 
@@ -59,7 +58,7 @@ class RevertRequest(Request):
 
 
 # ---------------------------------------------------------------- routes
-router = APIRouter(prefix="/admin/learning", tags=["administration"])
+router = admin_router("/learning")
 
 
 @router.post("/trial", status_code=204, responses={**errors.CHANGING})

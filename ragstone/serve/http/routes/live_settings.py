@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field
 
 from ragstone.serve.http import errors
-from ragstone.serve.http.authentication import Administering
+from ragstone.serve.http.authentication import Administering, admin_router
 from ragstone.serve.http.live_settings import CHANGEABLE
 from ragstone.serve.http.messages import Request, Response
 from ragstone.serve.http.service import Here
@@ -47,11 +46,11 @@ class LiveSettingChange(Request):
 
 
 # ---------------------------------------------------------------- routes
-router = APIRouter(prefix="/admin", tags=["administration"])
+router = admin_router()
 
 
 @router.get("/settings", responses={**errors.READING})
-async def live_settings(service: Here, _: Administering) -> LiveSettingList:
+async def live_settings(service: Here) -> LiveSettingList:
     """Return the settings that can be changed while the server runs, and what was changed."""
     changed = await service.live.changed()
     configured = {path: (value, info.description or "") for path, info, value in leaves(service.engine.settings)}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from pydantic import Field, SecretStr, StringConstraints
 
 from ragstone.core.errors import ModelError
 from ragstone.serve.http import errors
-from ragstone.serve.http.authentication import Administering
+from ragstone.serve.http.authentication import Administering, admin_router
 from ragstone.serve.http.chosen_model import MODEL
 from ragstone.serve.http.live_models import LiveModels
 from ragstone.serve.http.messages import Request, Response
@@ -107,11 +107,11 @@ class ModelTried(Response):
 
 
 # ---------------------------------------------------------------- routes
-router = APIRouter(prefix="/admin/models", tags=["administration"])
+router = admin_router("/models")
 
 
 @router.get("", responses={**errors.READING})
-async def language_models(service: Here, _: Administering) -> LanguageModels:
+async def language_models(service: Here) -> LanguageModels:
     """Return which language model answers, and the servers whose models can be chosen."""
     return LanguageModels(
         model=(await service.live.settings()).respond.model.name,
@@ -124,7 +124,7 @@ async def language_models(service: Here, _: Administering) -> LanguageModels:
 
 
 @router.get("/running", responses={**errors.READING})
-async def running_models(service: Here, _: Administering) -> RunningServers:
+async def running_models(service: Here) -> RunningServers:
     """Look for servers of language models on this machine and those that the settings name, and list their models."""
     settings = await service.live.settings()
     found = await asyncio.to_thread(running_servers, settings.services, (settings.respond.model.name,))
