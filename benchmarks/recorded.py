@@ -19,7 +19,8 @@ from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.search import Search
 from ragstone.index import build_passage_model
-from ragstone.respond import build_answerer, facts
+from ragstone.language import facts
+from ragstone.respond import build_answerer
 from ragstone.respond.quoting.answerability import is_read
 from ragstone.respond.quoting.extractive import ExtractiveAnswerer
 from ragstone.respond.requirements.stated import requirements

@@ -21,8 +21,8 @@ import numpy as np
 
 from benchmarks.logistic import newton
 from benchmarks.replies import replies
+from ragstone.language.facts import words
 from ragstone.respond import markdown
-from ragstone.respond.facts import words
 from ragstone.respond.writing import absence
 
 WRITTEN = Path(__file__).parent.parent / "training" / "absence.jsonl"

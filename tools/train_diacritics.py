@@ -1,4 +1,4 @@
-"""Train the restoration of diacritics: write ragstone/query/words/diacritics_lt.txt.gz.
+"""Train the restoration of diacritics: write ragstone/query/diacritics_lt.txt.gz.
 
     pip install wordfreq
     python -m tools.train_diacritics --hunspell lt_LT --sentences sentences.jsonl --laws laws.jsonl.gz [--check]
@@ -39,7 +39,7 @@ from wordfreq import get_frequency_dict  # pyright: ignore[reportUnknownVariable
 from benchmarks.language import document_of, is_held_out
 from ragstone.query.diacritics import Spellings, bare, choose, contexts, features, read, scores
 
-TARGET = Path(__file__).parent.parent / "ragstone" / "query" / "words" / "diacritics_lt.txt.gz"
+TARGET = Path(__file__).parent.parent / "ragstone" / "query" / "diacritics_lt.txt.gz"
 LETTERS = "aceisuz"
 ALPHABET = re.compile("[a-ząčęėįšųūž]+")
 ENDINGS = {"a": "aą", "e": "eęė", "i": "iį", "u": "uų"}

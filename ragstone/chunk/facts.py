@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ragstone.chunk.outline import page_at
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Mark, Metadata
-from ragstone.settings.yaml_text import read_yaml
+from ragstone.language import lexicon
 
 if TYPE_CHECKING:
     from ragstone.chunk.ruler import Ruler
@@ -61,11 +60,10 @@ def _first(table: str, text: str, otherwise: str) -> str:
 
 @cache
 def _tables() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
-    raw = read_yaml((files("ragstone.chunk") / "facts.yaml").read_text(encoding="utf-8"))
     return {
         table: [
             (name, re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE))
             for name, words in rows.items()
         ]
-        for table, rows in raw.items()
+        for table, rows in lexicon().headings.items()
     }

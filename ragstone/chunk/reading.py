@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from ragstone.chunk.sentence import ABBREVIATIONS, begins_sentence, sentences
+from ragstone.chunk.sentence import abbreviation, begins_sentence, sentences
 from ragstone.core.records import Span
 
 LONGEST_QUOTATION = 160
@@ -141,10 +141,10 @@ def _continues(text: str, one: Span, other: Span) -> bool:
         return False
     found, following = _LAST.search(before[:-1]), _NEXT.match(after)
     word, first = (found.group() if found else ""), (following.group(1) if following else "")
-    rule = ABBREVIATIONS.get(word.casefold())
-    if word.casefold() in _JOINING or rule == "":
+    rule = abbreviation(word)
+    if word.casefold() in _JOINING or rule == "always":
         return not _starts(first)
-    if rule == "#":
+    if rule == "before_number":
         if _INITIAL.fullmatch(word) and word.isupper():  # "Oliver P. Smith", though "p. 5"
             return first[:1].isupper() and not _starts(first)
         if _DASH.match(after):  # a dateline: "KUCHING 14 Sept. - The minister"

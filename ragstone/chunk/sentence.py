@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib.resources import files
+from functools import cache
 from itertools import pairwise
+from typing import Literal, get_args
 
 from ragstone.chunk.units import CJK, PARAGRAPH_BREAK, trim
 from ragstone.core.records import Span
+from ragstone.language import lexicon
 
 _SPACED = ".!?…"
 _UNSPACED = "。！？｡؟۔।॥።။։។៕"
@@ -58,14 +60,19 @@ _AFTER_ORDINAL = re.compile(
 )
 
 
-def _read_abbreviations() -> dict[str, str]:
-    lines = (files("ragstone.chunk") / "abbreviations.txt").read_text(encoding="utf-8").splitlines()
-    entries = (line.split() for line in lines if line and not line.startswith("#"))
-    return {entry[0]: entry[1] if len(entry) > 1 else "" for entry in entries}
+GoesOn = Literal["always", "before_number", "inside"]
+"""When a sentence goes on after an abbreviation: ``inside`` a sentence, unless the next word often begins one."""
 
 
-ABBREVIATIONS = _read_abbreviations()
-"""Abbreviations without their last stop, and when the sentence goes on after them: see ``abbreviations.txt``."""
+@cache
+def _abbreviations() -> dict[str, GoesOn]:
+    rules: tuple[GoesOn, ...] = get_args(GoesOn)
+    return {word: rule for rule in rules for word in lexicon().abbreviations[rule]}
+
+
+def abbreviation(word: str) -> GoesOn | None:
+    """Return when the sentence goes on after the full stop of a word; None if it is no abbreviation."""
+    return _abbreviations().get(word.casefold())
 
 
 def sentences(text: str) -> list[Span]:
@@ -159,13 +166,13 @@ def _goes_on(text: str, start: int, stop: int, following: str) -> bool:
         return True  # "1. First item"
     if word.isdecimal():
         return len(word) <= 2 and _is_ordinal(before, following)
-    rule = ABBREVIATIONS.get(word.casefold())
-    if rule == "":
+    rule = abbreviation(word)
+    if rule == "always":
         return True
-    if rule == "#":
+    if rule == "before_number":
         return following[:1].isdigit()
     is_initial = len(word) == 1 and word.upper() != word.lower()
-    if rule == "?" or is_initial or _ACRONYM.fullmatch(word) or _ROMAN.fullmatch(word):
+    if rule == "inside" or is_initial or _ACRONYM.fullmatch(word) or _ROMAN.fullmatch(word):
         return not _STARTER.fullmatch(following)
     return False
 

@@ -15,7 +15,7 @@ from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import Compare, Filter, In
 from ragstone.core.naming import file_name
 from ragstone.engine.by_name import MOST_MEANT, ByName, Meant
-from ragstone.respond.words import lexicon
+from ragstone.language import lexicon
 
 MOST_COMPANIES = 1000
 """Companies whose names are looked for in a question."""

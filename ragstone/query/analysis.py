@@ -1,7 +1,7 @@
 """Analyse what a question asks for, by rules and word lists, without a model.
 
-The lists are data, one file per language, in ``words``. The result decides which chunks are preferred and which leg
-returns more, never which documents may answer, so a wrong guess costs little.
+The lists are data, one file per language, in ``ragstone/language``. The result decides which chunks are preferred and
+which leg returns more, never which documents may answer, so a wrong guess costs little.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import get_args
 
 from ragstone.core.kinds import Kind
 from ragstone.core.records import Entity, QueryAnalysis
+from ragstone.language import Words, lexicon
 from ragstone.query.talk import talk_of
-from ragstone.query.words import Lexicon, lexicon
 
 _TOKEN = re.compile(r"[^\W_](?:[\w.:+#/@-]*[\w+#])?")
 _IDENTIFIER = re.compile(
@@ -46,7 +46,7 @@ def analyse(question: str, language: str = "", lists: Mapping[str, Sequence[str]
     question = " ".join(word for word in question[:MAX_QUESTION].split() if len(word) <= MAX_WORD)
     words, lower = lexicon(language), question.lower()
     technical = tuple(dict.fromkeys(match.group() for match in _IDENTIFIER.finditer(question)))
-    keywords = (token for token in _TOKEN.findall(lower) if len(token) > 1 and token not in words.stop)
+    keywords = (token for token in _TOKEN.findall(lower) if len(token) > 1 and token not in words.search_stop)
     return QueryAnalysis(
         kind=kind(question, language),
         keywords=tuple(dict.fromkeys(keywords)),
@@ -78,7 +78,7 @@ def kind(question: str, language: str = "") -> Kind:
     return "keywords" if _keyword_like(question) else "statement"
 
 
-def _difficulty(lower: str, words: Lexicon) -> str:
+def _difficulty(lower: str, words: Words) -> str:
     if words.advanced.search(lower):
         return "advanced"
     return "beginner" if words.beginner.search(lower) else ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ragstone.language import lexicon
 from ragstone.query.talk import talk_of
-from ragstone.query.words import lexicon
 
 _OPENING = re.compile(r"\s*(?P<said>[^,.!?;:\n]{2,60})(?P<mark>[,.!]+)\s+(?P<rest>\S.*)", re.DOTALL)
 _WORD = re.compile(r"[^\W_]+")
@@ -31,4 +31,4 @@ def without_courtesy(question: str, language: str = "") -> str:
 
 
 def _is_stop(word: str, language: str) -> bool:
-    return word.lower() in lexicon(language).stop
+    return word.lower() in lexicon(language).search_stop

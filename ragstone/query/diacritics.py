@@ -222,7 +222,7 @@ def restore(text: str, known: Spellings, keep: frozenset[str] = frozenset()) -> 
 @cache
 def shipped(language: str) -> Spellings | None:
     """Return the data shipped for a language, or None."""
-    path = files("ragstone.query") / "words" / f"diacritics_{language}.txt.gz"
+    path = files("ragstone.query") / f"diacritics_{language}.txt.gz"
     if not path.is_file():
         return None
     return read(gzip.decompress(path.read_bytes()).decode("utf-8"))

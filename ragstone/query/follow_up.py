@@ -19,8 +19,8 @@ from ragstone.core.answers import Message, Turn
 from ragstone.core.errors import ModelError
 from ragstone.core.protocols import ChatModel
 from ragstone.core.request import Request
+from ragstone.language import lexicon
 from ragstone.query.analysis import analyse
-from ragstone.query.words import lexicon
 from ragstone.services.chat import complete, new_key
 
 MAX_KEYWORDS = 2

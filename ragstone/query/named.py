@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ragstone.language import lexicon
+from ragstone.language.talk import talk_words
 from ragstone.query.analysis import analyse
-from ragstone.query.talk import words_for_documents
-from ragstone.query.words import lexicon
 
 MAX_QUESTION = 2000
 """Characters of a question that are looked at."""
@@ -52,8 +52,8 @@ def without_name(question: str, phrase: str, language: str = "") -> str:
 
 def naming_words(name: str, language: str = "") -> list[str]:
     """Return the words of a name without those that any document could have: "the 2022 report" is named by 2022."""
-    _, doc = words_for_documents(language)
-    stop = lexicon(language).stop
+    doc = talk_words(language).words["doc"]
+    stop = lexicon(language).search_stop
     return [word for word in _WORD.findall(name) if word.lower() not in stop and not re.fullmatch(doc, word.lower())]
 
 
@@ -70,7 +70,8 @@ def named_documents(question: str, language: str = "") -> Iterator[NamedDocument
         yield NamedDocument(name=found.group(), phrase=f"{before[0]}{found[0]}" if before else "")
     for found in _QUOTED.finditer(question):
         yield NamedDocument(name=found[1].strip(), phrase=found[0])
-    inside, doc = words_for_documents(language)
+    words = talk_words(language).words
+    inside, doc = words["inside"], words["doc"]
     pattern = rf"\b(?:{inside})\s+((?:[\w.&/-]+\s+){{1,{MOST_BETWEEN}}}?(?:{doc})(?:\s+(?:19|20)\d\d)?)\b"
     for found in re.finditer(pattern, question, re.IGNORECASE):
         yield NamedDocument(name=" ".join(found[1].split()), described=True)

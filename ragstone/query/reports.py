@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from ragstone.language.talk import ReportWords, report_words
 from ragstone.query.named import MAX_QUESTION
-from ragstone.query.talk import ReportWords, words_for_reports
 
 Covers = Literal["quarter", "year"]
 """The period that reports of a kind cover."""
@@ -49,7 +49,7 @@ def named_report(question: str, language: str = "") -> NamedReport | None:
         language: ISO 639-1 code of the likely language; if it has no word list, that of English is used.
     """
     question = question[:MAX_QUESTION]
-    words = words_for_reports(language)
+    words = report_words(language)
     found = [*_pattern(words).finditer(question)]
     if len(found) > 1 or any(_SEVERAL.search(question[: one.start()]) for one in found):
         return None

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 
 from ragstone.core.records import QueryAnalysis, Question
+from ragstone.language import lexicon
 from ragstone.query import diacritics
 from ragstone.query.analysis import analyse
 from ragstone.query.spelling import Vocabulary, correct
 from ragstone.query.variations import variations
-from ragstone.query.words import lexicon
 from ragstone.settings import QuerySettings
 
 _WORD = re.compile(r"[^\W_]+")
@@ -51,7 +51,7 @@ def _corrected(text: str, settings: QuerySettings, language: str, vocabulary: Vo
         meant = diacritics.restore(meant, known, keep)
     if known:  # a word of the language is no error only because the documents have another
         keep |= {word for word in _words(meant) if diacritics.is_word(diacritics.bare(word), known)}
-    if mistyped := correct(meant, vocabulary, language, keep | lexicon(language).stop):
+    if mistyped := correct(meant, vocabulary, language, keep | lexicon(language).search_stop):
         meant = _replaced(meant, mistyped)
         if known:  # the vocabulary has no diacritics
             meant = diacritics.restore(meant, known, keep)

@@ -3,8 +3,8 @@
 Without a language model the answer quotes sentences of the documents (`quoting`) or cells of their tables (`tables`).
 With one, the model writes (`writing`) and every sentence is checked against the evidence (`proof`). What a question
 fixes must be met (`requirements`). If the evidence is unlikely to answer, the answer is a refusal that names the
-closest passages. To change the words of a refusal or a summary, edit the ``phrases`` of
-``ragstone/respond/words/<language>.yaml``; to support another language, add such a file.
+closest passages. To change the words of a refusal or a summary, edit the ``phrases`` of a language in
+``ragstone/language``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ragstone.core.protocols import (
     Weigher,
 )
 from ragstone.core.request import Request
+from ragstone.language import language_of, replies
 from ragstone.respond.drafts import abstained, drafted, replayed, summary
 from ragstone.respond.overview.comparison import compared
 from ragstone.respond.overview.outline import outline
@@ -44,7 +45,6 @@ from ragstone.respond.replies import (
 )
 from ragstone.respond.tables.comparison import comparison_of
 from ragstone.respond.tables.dates import only_day, year_and_quarter
-from ragstone.respond.words import language_of, replies
 from ragstone.services.models import build_chat_model, choose
 from ragstone.settings import RespondSettings
 

@@ -1,6 +1,6 @@
 """Drafts: what an answerer hands over, how one is replayed as events, and how a refusal and a summary read.
 
-The texts come from ``words/<language>.yaml``: of the language that the settings or the question name, else English.
+The texts come from ``language/<language>.yaml``: of the language that the settings or the question name, else English.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from ragstone.core.naming import name_of
 from ragstone.core.protocols import Answerer
 from ragstone.core.records import Evidence, Hit, Span
 from ragstone.core.request import Request
+from ragstone.language import Phrases, phrases
 from ragstone.respond.links import strip_links
 from ragstone.respond.requirements.unmet import Lack
-from ragstone.respond.words import Phrases, phrases
 from ragstone.settings import RespondSettings
 
 MAX_QUESTION = 300

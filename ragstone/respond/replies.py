@@ -1,7 +1,7 @@
 """Replies that need no search: courtesies, what the knowledge base holds, and a question back.
 
 A reply claims nothing about what documents say, so it has no probability. A document that it names is cited by its
-first words. The texts come from ``words/<language>.yaml``.
+first words. The texts come from ``language/<language>.yaml``.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ragstone.core.answers import Draft, Outcome, Statement
 from ragstone.core.kinds import TalkKind
 from ragstone.core.naming import name_of
 from ragstone.core.records import Hit, Span
+from ragstone.language import languages, replies
 from ragstone.respond.drafts import MAX_QUESTION, cite, shortened, unmarked
 from ragstone.respond.links import strip_links
-from ragstone.respond.words import languages, replies
 
 MAX_NAMED = 3
 """Titles that a reply names as examples."""

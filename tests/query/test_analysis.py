@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.language import languages, lexicon
 from ragstone.query.analysis import analyse, kind
-from ragstone.query.words import languages, lexicon
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_recognises_difficulty_and_recency() -> None:
 def test_analyses_any_text(text: str, language: str) -> None:
     told = analyse(text, language)
     assert told == analyse(text, language)
-    assert not set(told.keywords) & lexicon(language).stop
+    assert not set(told.keywords) & lexicon(language).search_stop
 
 
 def test_every_language_has_the_same_tables() -> None:

@@ -18,6 +18,7 @@ from ragstone.core.records import Document, Evidence, Hit, Mark
 from ragstone.core.request import Request
 from ragstone.index import build_passage_model
 from ragstone.index.embed.local import MiniLM
+from ragstone.language import phrases
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer, drafted
 from ragstone.respond.quoting.answerability import FITTED, Features, estimate_for
@@ -25,7 +26,6 @@ from ragstone.respond.quoting.entries import SURE
 from ragstone.respond.quoting.extractive import TITLED, ExtractiveAnswerer
 from ragstone.respond.quoting.scored import Told
 from ragstone.respond.tables import TableReader
-from ragstone.respond.words import phrases
 from ragstone.settings import ChunkSettings, RespondSettings
 
 READER = cache(build_passage_model)

@@ -9,15 +9,16 @@ from hypothesis import strategies as st
 
 from ragstone import chunk
 from ragstone.core.records import Chunk, Hit, Span
+from ragstone.language import languages
+from ragstone.language.facts import words
+from ragstone.language.words import written_in
 from ragstone.respond.drafts import cite
-from ragstone.respond.facts import words
 from ragstone.respond.quoting.labels import labels_of
 from ragstone.respond.quoting.passages import COMPARED, READ, Likely, chosen
 from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, are_neighbours, passages, quote_of
 from ragstone.respond.quoting.references import refers_back
 from ragstone.respond.quoting.scored import Sentence, Told
-from ragstone.respond.words import languages, references
 
 STAFF = (
     "Corie Barry is the chief executive officer of Best Buy. Prior to her current role, she served as chief financial "
@@ -191,6 +192,6 @@ def test_recognises_sentences_that_refer_back(sentence: str, language: str, refe
 
 @pytest.mark.parametrize("language", languages())
 def test_every_language_has_openings(language: str):
-    lists = references(language)
+    lists = written_in(language)
     assert lists.pronouns
     assert not lists.openings.match("zzz")

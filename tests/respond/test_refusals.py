@@ -7,13 +7,13 @@ import pytest
 
 from ragstone.core.records import Chunk, Evidence, Hit, Span
 from ragstone.core.request import Request
+from ragstone.language import languages, lexicon, phrases
+from ragstone.language.facts import words
 from ragstone.respond.drafts import ClosestPassage, abstained, cite, summary
-from ragstone.respond.facts import words
 from ragstone.respond.quoting.answerability import NEVER, THRESHOLDS, threshold_for
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.requirements.stated import Kind, Requirement
 from ragstone.respond.requirements.unmet import Lack
-from ragstone.respond.words import languages, lexicon, phrases
 from ragstone.settings import RespondSettings
 
 TEXT = "Masks are sold at the entrance. They cost two euros."

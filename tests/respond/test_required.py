@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ragstone.core.records import Chunk, Metadata
 from ragstone.core.request import Request
-from ragstone.respond.facts import words
+from ragstone.language.facts import words
+from ragstone.language.places import _folded, _pattern, places
 from ragstone.respond.requirements.names import Names, same_name
-from ragstone.respond.requirements.places import _folded, _pattern, places
 from ragstone.respond.requirements.stated import requirements
 from ragstone.respond.requirements.unmet import CAP, Lack, lacking, lowered
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from importlib.resources import files
 
-from ragstone.acquire.metadata import words
+from ragstone.language import lexicon
+from ragstone.settings.yaml_text import read_yaml
 
 _UPPER = "".join(char for char in map(chr, range(0x500)) if char.isupper())
 _REST = rf"(?:[\w.&-]|['’](?=[{_UPPER}]))*(?<![.&-])"
@@ -69,7 +71,7 @@ def _plain(name: list[str], *, certain: bool) -> str:
     if certain:
         return plain
     # A run that ends in a well-known name ("Visit Deutsche Telekom") is that company, which `_known_in` yields.
-    kind = len(name) > 1 and name[-1] in _forms("kinds") and not plain.endswith(words.lines("companies.txt"))
+    kind = len(name) > 1 and name[-1] in _forms("kinds") and not plain.endswith(_listed())
     return plain if kind else ""
 
 
@@ -93,22 +95,34 @@ def _announced(text: str, start: int) -> bool:
 
 
 @cache
+def _listed() -> tuple[str, ...]:
+    """Return the well-known companies."""
+    lines = (files("ragstone.acquire.metadata") / "companies.txt").read_text(encoding="utf-8").splitlines()
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+@cache
 def _known() -> dict[str, list[str]]:
     """Return the well-known names by their first words, longer names first."""
     known: dict[str, list[str]] = {}
-    for name in sorted(words.lines("companies.txt"), key=len, reverse=True):
+    for name in sorted(_listed(), key=len, reverse=True):
         known.setdefault(name.split()[0], []).append(name)
     return known
 
 
 @cache
 def _forms(kind: str) -> frozenset[str]:
-    return frozenset(words.table("legal_forms.yaml")[kind])
+    return frozenset(_legal_forms()[kind])
+
+
+@cache
+def _legal_forms() -> dict[str, list[str]]:
+    return read_yaml((files("ragstone.acquire.metadata") / "legal_forms.yaml").read_text(encoding="utf-8"))
 
 
 @cache
 def _all(key: str) -> frozenset[str]:
-    return frozenset(word for part in words.in_all(key) for word in part)
+    return frozenset(lexicon().companies[key])
 
 
 @cache
@@ -118,7 +132,7 @@ def _leading() -> frozenset[str]:
 
 @cache
 def _announcing() -> frozenset[str]:
-    return _all("company_is") | _forms("before")
+    return _all("announcing") | _forms("before")
 
 
 @cache

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from datetime import date
 from functools import cache
 
-from ragstone.acquire.metadata import words
+from ragstone.language import languages, lexicon
+from ragstone.language.words import written_in
 
 _ISO = re.compile(r"(?<![\w.-])([12]\d{3})([-/])(\d\d)\2(\d\d)(?![\d/-])", re.ASCII)
 _NUMERIC = re.compile(r"(?<![\w./-])(\d{1,2})([./-])[ ]?(\d{1,2})\2[ ]?([12]\d{3})(?![\d/-]|\.\d)", re.ASCII)
@@ -94,9 +95,9 @@ def _months() -> dict[str, int]:
     """Return the number of each month by its spellings. Case matters: "may" is no month."""
     return {
         form: number
-        for months in words.in_all("months")
-        for number, spellings in enumerate(months, 1)
-        for spelling in spellings
+        for language in languages()
+        if written_in(language).range
+        for spelling, number in written_in(language).month_names.items()
         for form in (spelling, spelling.capitalize(), spelling.upper())
     }
 
@@ -116,7 +117,7 @@ def _token() -> str:
 def _patterns() -> tuple[re.Pattern[str], ...]:
     month = _month()
     day = r"(?<![\d.,])\d{1,2}(?:st|nd|rd|th|hb|\.(?!\d))?(?!\w)"
-    joining = "|".join(sorted((word for part in words.in_all("range") for word in part), key=len, reverse=True))
+    joining = "|".join(sorted(lexicon().range, key=len, reverse=True))
     join = rf"(?:\s*[,&–—/-]\s*|\s+(?:{joining})\s+)"
     days_first = rf"(?:{day}(?:\s+(?:of\s+)?{month}\.?)?{join}){{0,5}}{day}\s+(?:of\s+)?{month}"
     month_first = rf"{month}\.?\s+{day}(?:{join}(?:{month}\.?\s+)?{day}){{0,5}}"

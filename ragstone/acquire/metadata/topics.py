@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from ragstone.acquire.metadata import words
+from ragstone.language import lexicon
 from ragstone.settings import MetadataSettings
 
 _WORD = re.compile(r"\w+")
@@ -63,8 +63,4 @@ def _lookup(topics: tuple[tuple[str, tuple[str, ...]], ...]) -> Callable[[str], 
 
 @cache
 def _shipped() -> dict[str, tuple[str, ...]]:
-    topics: dict[str, tuple[str, ...]] = {}
-    for part in words.in_all("topics"):
-        for name, wanted in part.items():
-            topics[name] = (*topics.get(name, ()), *wanted)
-    return topics
+    return {name: tuple(words) for name, words in lexicon().topics.items()}

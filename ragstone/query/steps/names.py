@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from ragstone.query.words import lexicon
+from ragstone.language import lexicon
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
@@ -108,4 +108,4 @@ def without_stop_words(name: str) -> str:
 @cache
 def _stop() -> frozenset[str]:
     """Return the stop words of all languages, because a question and its passages may be in different ones."""
-    return lexicon("").stop
+    return lexicon("").search_stop

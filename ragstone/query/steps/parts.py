@@ -2,7 +2,7 @@
 
 "Were both Peter Duffell and Fred Niblo actors?" has two parts, and each is the question with one of the two names. Two
 names on both sides of a word such as "and" are parts in any language; other words are only after a word such as
-"between". The words are data: ``joins`` and ``between`` in ``ragstone/query/words``.
+"between". The words are data: ``joins`` and ``between`` in ``ragstone/language``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from ragstone.language import lexicon
 from ragstone.query.steps.names import NAME, Mentions, content, without_stop_words, words
-from ragstone.query.words import lexicon
 
 _END = r"(?=\s*(?:[?!.,;:]|$))"
 _ARTICLE = r"(?:(?i:the|an?|der|die|das|den|dem)\s+)?"

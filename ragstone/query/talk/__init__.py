@@ -1,9 +1,9 @@
 """Recognise by rules what is said to whoever answers, and what is asked about the documents rather than of them.
 
 "Hello!", "What can you do?", "How many documents are there?" and "Summarize this file" need no search. The patterns are
-data, one YAML file per language. Each must match the whole question, so that "Which documents do I need to register?"
+data of ``ragstone/language``. Each must match the whole question, so that "Which documents do I need to register?"
 stays a question of the documents. A question may be asked in another language than the documents have, so the patterns
-of all languages apply, those of its own first. To add a language, add a file.
+of all languages apply, those of its own first.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
-from typing import Any, get_args
+from typing import get_args
 
 from ragstone.core.kinds import CollectionFact, TalkKind
+from ragstone.language.talk import talk_words, talking
 from ragstone.query.diacritics import bare
-from ragstone.settings.yaml_text import read_yaml
 
 MAX_WORDS = 30
 """Words of a question that may be talk."""
@@ -65,23 +64,6 @@ class Talk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportWords:
-    """Patterns of words that name a periodic report, in lower case or as written.
-
-    ``inside`` stands before a report, ``newest`` before the latest one, ``of`` between a report and its period.
-    ``period`` is what a report covers; ``quarterly`` and ``yearly`` tell which.
-    """
-
-    inside: str
-    newest: str
-    report: str
-    of: str
-    period: str
-    quarterly: str
-    yearly: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Pattern:
     kind: TalkKind
     fact: CollectionFact | None
@@ -114,31 +96,13 @@ def talk_of(question: str, language: str = "") -> Talk | None:
     if not 0 < len(written) <= MAX_WORDS:
         return None
     text = " ".join(bare(word).lower() for word in written)
-    known = sorted(languages(), key=lambda one: (one != language, one != "en"))
+    known = sorted(talking(), key=lambda one: (one != language, one != "en"))
     return next((found for name in known if (found := _match(text, written, _language(name)))), None)
 
 
 def names_something(talk: Talk | None) -> bool:
     """Return whether a question that may be talk names what it asks about, so that it may have been searched for."""
     return talk is None or bool(talk.title or talk.topic)
-
-
-@cache
-def languages() -> tuple[str, ...]:
-    """Return the languages that have a file, as ISO 639-1 codes."""
-    return tuple(sorted(file.name[:2] for file in files(__name__).iterdir() if file.name.endswith(".yaml")))
-
-
-def words_for_documents(language: str) -> tuple[str, str]:
-    """Return patterns of the words before the name of a document, and of those for a document: "in the", "report"."""
-    table = _table(language if language in languages() else "en")
-    return table["words"]["inside"], table["words"]["doc"]
-
-
-def words_for_reports(language: str) -> ReportWords:
-    """Return patterns of the words with which a question names a periodic report."""
-    words: Mapping[str, str] = _table(language if language in languages() else "en")["reports"]
-    return ReportWords(**words)
 
 
 def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
@@ -218,29 +182,20 @@ def _named(found: re.Match[str], start: int, text: str, written: Sequence[str]) 
 
 
 @cache
-def _table(name: str) -> Mapping[str, Any]:
-    return read_yaml((files(__name__) / f"{name}.yaml").read_text(encoding="utf-8"))
-
-
-@cache
 def _language(name: str) -> _Language:
-    table = _table(name)
-    words: Mapping[str, str] = table["words"]
-    patterns: list[_Pattern] = []
+    talk = talk_words(name)
+    words, patterns = talk.words, list[_Pattern]()
     for kind in FIRST:
         if kind == "collection":
-            about: Mapping[str, Sequence[str]] = table[kind]
             for fact in FACTS:
-                patterns += [_pattern(kind, fact, one, words) for one in about[fact]]
+                patterns += [_pattern(kind, fact, one, words) for one in talk.collection[fact]]
         else:
-            several: Sequence[str] = table[kind]
-            patterns += [_pattern(kind, None, one, words) for one in several]
-    fillers: Sequence[str] = table["filler"]
-    filler = "|".join(sorted(map(re.escape, fillers), key=len, reverse=True))
+            patterns += [_pattern(kind, None, one, words) for one in talk.patterns[kind]]
+    filler = "|".join(sorted(map(re.escape, talk.filler), key=len, reverse=True))
     return _Language(
         name=name,
         patterns=patterns,
-        polite=[re.compile("|".join(_filled(one, words) for one in table[kind])) for kind in _POLITE],
+        polite=[re.compile("|".join(_filled(one, words) for one in talk.patterns[kind])) for kind in _POLITE],
         filler=re.compile(rf"(?:{filler}) "),
         added=re.compile(rf"\b(?:{words['added']})\b"),
     )

@@ -17,11 +17,11 @@ from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
 from ragstone.core.table import table_of
+from ragstone.language import lexicon, plain, replies
 from ragstone.respond.drafts import shortened
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, content, quotable
 from ragstone.respond.proof.records import Quote
-from ragstone.respond.words import lexicon, plain, replies
 
 MOST_CELLS, MOST_SENTENCES, MOST_ONLY, MOST_SHARED = 8, 6, 4, 3
 """Differing cells, differing sentences, sentences that only one document has, and sentences of both that are shown."""

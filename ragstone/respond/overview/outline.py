@@ -16,6 +16,7 @@ from ragstone.core.answers import Draft
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
+from ragstone.language import plain
 from ragstone.respond.drafts import shortened
 from ragstone.respond.links import strip_links
 from ragstone.respond.overview.page import Group, Labelled, page
@@ -23,7 +24,6 @@ from ragstone.respond.overview.parts import Part, Section, parts_of, shares
 from ragstone.respond.overview.telling import Told, can_be_quoted, content, is_cut
 from ragstone.respond.proof.records import Quote
 from ragstone.respond.replies import opening, replies
-from ragstone.respond.words import plain
 
 MAX_PARTS = 20
 """Parts that a summary tells of."""

@@ -15,11 +15,11 @@ from math import log
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
+from ragstone.language import lexicon, plain
+from ragstone.language.facts import words
 from ragstone.respond import passage_structure as structure
-from ragstone.respond.facts import words
 from ragstone.respond.proof.records import Quote
 from ragstone.respond.quoting.references import language_at_start, refers_back
-from ragstone.respond.words import lexicon, plain
 
 LEAST_WORDS, MOST_WORDS = 5, 60
 """Words of a sentence that can be quoted."""

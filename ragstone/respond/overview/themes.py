@@ -16,11 +16,11 @@ from ragstone.core.answers import Draft
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
-from ragstone.respond.facts import alike
+from ragstone.language import lexicon, plain, replies
+from ragstone.language.facts import alike
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, quotable
 from ragstone.respond.proof.records import Quote
-from ragstone.respond.words import lexicon, plain, replies
 
 LABEL_WORDS = 4
 """Words or pairs of words of a label."""

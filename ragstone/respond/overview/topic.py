@@ -10,12 +10,12 @@ from ragstone.core.naming import name_of
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit, date_of
 from ragstone.core.request import Request
-from ragstone.respond.facts import words
+from ragstone.language import replies
+from ragstone.language.facts import words
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, quotable
 from ragstone.respond.proof.records import Quote
 from ragstone.respond.replies import opening
-from ragstone.respond.words import replies
 
 LEAST_WORDS = 0.6
 """Share of the words of a topic, by how rare they are, that a passage about it has."""

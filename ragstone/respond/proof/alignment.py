@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.respond.facts import Word, form, initials
+from ragstone.language.facts import Word, form, initials
 from ragstone.respond.proof.passages import Passage
 from ragstone.respond.proof.records import Quote
 

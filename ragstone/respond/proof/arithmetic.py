@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import combinations
 
+from ragstone.language import lexicon, plain
 from ragstone.respond.proof.figures import Figure, factor, near
 from ragstone.respond.proof.units import NAMED
-from ragstone.respond.words import lexicon, plain
 
 _OPERANDS = 40
 _SIGN = re.compile(r"[=+×]")

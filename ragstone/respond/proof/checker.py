@@ -19,7 +19,7 @@ from ragstone.core.protocols import Entailment, SentenceSplitter, Weigher
 from ragstone.core.readings import Judgement
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
-from ragstone.respond.facts import Word, alike, words
+from ragstone.language.facts import Word, alike, words
 from ragstone.respond.proof.alignment import Held, chosen, hold, quotes
 from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_names
 from ragstone.respond.proof.passages import Passage, Passages

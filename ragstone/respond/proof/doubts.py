@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragstone.core.records import Span
-from ragstone.respond.facts import Word, alike, initials, words
+from ragstone.language import language_of, lexicon, plain
+from ragstone.language.facts import Word, alike, initials, words
 from ragstone.respond.proof.arithmetic import derived
 from ragstone.respond.proof.figures import Figure, figures, same
 from ragstone.respond.proof.passages import Passage, Placed
-from ragstone.respond.words import language_of, lexicon, plain
 
 NEAR = 0.4
 """Share of the words near a figure that must stand near another one, which then takes its place."""

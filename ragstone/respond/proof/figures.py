@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ragstone.core.records import Span
-from ragstone.respond.money import currency_of
+from ragstone.language import lexicon, plain
+from ragstone.language.money import currency_of
 from ragstone.respond.proof.units import BASE, LONG, NAMED
-from ragstone.respond.words import lexicon, plain
 
 _TOKEN = re.compile(
     r"""

@@ -9,9 +9,9 @@ from functools import cached_property, lru_cache
 
 from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Hit
-from ragstone.respond.facts import Vocabulary, Word, words
+from ragstone.language import plain
+from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.respond.proof.figures import Figure, figures, scale
-from ragstone.respond.words import plain
 
 _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")

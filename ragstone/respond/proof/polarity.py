@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragstone.core.records import Span
-from ragstone.respond.facts import Word, lexical, words
+from ragstone.language import lexicon
+from ragstone.language.facts import Word, lexical, words
 from ragstone.respond.proof.doubts import Doubt
-from ragstone.respond.words import lexicon
 
 NEAR = 4
 """Distance in words within which a negation belongs to a word."""

@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from ragstone.core.protocols import Weigher
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
-from ragstone.respond import facts
+from ragstone.language import facts, lexicon, plain
 from ragstone.respond.quoting.passages import Likely
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quotes import Quote
-from ragstone.respond.words import lexicon, plain
 
 SURE = 0.85
 """Probability that such a line answers."""

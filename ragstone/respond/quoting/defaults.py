@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ragstone.core.records import Span
+from ragstone.language import lexicon, plain
 from ragstone.respond.quoting.entries import next_entry
 from ragstone.respond.quoting.passages import Likely, best
-from ragstone.respond.words import lexicon, plain
 
 _NAMED = re.compile(r"\bdefaults?\b|\b(?:standardmassig|standardwert|voreinstellung|voreingestellt)")
 _YES_OR_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|can|could|will|has|have|ist|sind|kann|wird)\b")

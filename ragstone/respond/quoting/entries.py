@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ragstone.core.records import Hit, Span
-from ragstone.respond import facts
+from ragstone.language import facts
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.quoting.passages import Likely
 from ragstone.respond.quoting.quotes import Quote

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from ragstone.core.protocols import Weigher
 from ragstone.core.request import Request
-from ragstone.respond.facts import Word, words
+from ragstone.language import lexicon, plain
+from ragstone.language.facts import Word, words
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.references import language_at_start, refers_back
 from ragstone.respond.quoting.scored import Sentence, Told
-from ragstone.respond.words import lexicon, plain
 
 _LEAST_SPREAD = 1e-3
 

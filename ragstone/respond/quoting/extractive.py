@@ -19,7 +19,7 @@ from ragstone.core.kinds import Kind
 from ragstone.core.protocols import PassageReader, SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.records import Chunk, Evidence, Hit
 from ragstone.core.request import Request
-from ragstone.respond import facts
+from ragstone.language import facts
 from ragstone.respond.drafts import (
     MAX_PASSAGES,
     MAX_SOURCES,

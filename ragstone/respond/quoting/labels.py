@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragstone.respond.facts import Vocabulary, Word, words
+from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.respond.quoting.quotes import Quote, is_question
 from ragstone.respond.quoting.references import language_at_start, refers_back
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ragstone.core.protocols import Weigher
 from ragstone.core.request import Request
-from ragstone.respond.facts import Vocabulary, Word, form, words
-from ragstone.respond.words import lexicon, plain
+from ragstone.language import lexicon, plain
+from ragstone.language.facts import Vocabulary, Word, form, words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from ragstone.respond.facts import Word
-from ragstone.respond.words import language_of, plain, references
+from ragstone.language import language_of, plain
+from ragstone.language.facts import Word
+from ragstone.language.words import written_in
 
 _BEGINNING = 40
 """Characters of a sentence that an opening may take."""
@@ -29,9 +30,9 @@ def refers_back(sentence: str, words: list[Word], language: str) -> bool:
     Args:
         sentence: its text.
         words: its words.
-        language: ISO 639-1 code; English if there are no word lists for it.
+        language: ISO 639-1 code; English if there are no words of it.
     """
-    lists = references(language)
+    lists = written_in(language)
     if lists.openings.match(plain(_NOT_LETTER.sub(" ", sentence[:_BEGINNING])).strip()):
         return True
     for before, word in pairwise(words[:_EARLY]):

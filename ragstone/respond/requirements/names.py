@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragstone.respond.facts import Word, alike, initials
-from ragstone.respond.words import lexicon
+from ragstone.language import lexicon
+from ragstone.language.facts import Word, alike, initials
 
 _STEM = 3
 """Letters that two forms of a name share at least."""

@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Literal
 
 from ragstone.core.records import Span
-from ragstone.respond.facts import Word
-from ragstone.respond.words import lexicon
+from ragstone.language import lexicon
+from ragstone.language.facts import Word
 
 _YEAR = re.compile(r"(?:1\d{3}|20\d\d|21\d\d)(?P<long>'?s|['’]s|ern?|-an|[-–]?aisiais|[-–]?uju)?")
 """A year, or with an ending a decade or century: 1990s, 1990er, 1990-an, 1700's."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ragstone.respond.money import CURRENCY
+from ragstone.language.money import CURRENCY
 
 _ASKED = re.compile(
     r"\bhow expensive\b|\b(?:at|for) what price\b"

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragstone.core.records import Span
-from ragstone.respond.facts import Word, words
+from ragstone.language import language_of, lexicon, plain
+from ragstone.language.facts import Word, words
+from ragstone.language.places import places
 from ragstone.respond.requirements.periods import Period, periods
-from ragstone.respond.requirements.places import places
-from ragstone.respond.words import language_of, lexicon, plain
 
 Kind = Literal["year", "quarter", "month", "version", "number", "place", "name", "prose"]
 

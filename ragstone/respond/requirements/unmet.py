@@ -17,11 +17,11 @@ from math import exp
 from ragstone.core.protocols import Weigher
 from ragstone.core.records import EXTRACTED_AT, Chunk
 from ragstone.core.request import Request
-from ragstone.respond.facts import Word, alike, words
+from ragstone.language.facts import Word, alike, words
+from ragstone.language.places import places
 from ragstone.respond.requirements.data_files import is_data, names_data
 from ragstone.respond.requirements.names import Names, same_name
 from ragstone.respond.requirements.periods import Periods, ordinal
-from ragstone.respond.requirements.places import places
 from ragstone.respond.requirements.stated import Requirement, requirements
 
 Known = Callable[[Sequence[str], Request], Sequence[bool]]

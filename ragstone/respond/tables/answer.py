@@ -13,9 +13,9 @@ from ragstone.core.protocols import Weigher
 from ragstone.core.records import Chunk, Evidence, Passage
 from ragstone.core.request import Request
 from ragstone.core.table import Cell
+from ragstone.language.facts import Word, words
+from ragstone.language.money import CURRENCY
 from ragstone.respond.drafts import cite
-from ragstone.respond.facts import Word, words
-from ragstone.respond.money import CURRENCY
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named, items, terms

@@ -11,12 +11,12 @@ from typing import Any, cast
 
 from ragstone.core.protocols import Weigher
 from ragstone.core.request import Request
-from ragstone.respond.facts import Vocabulary, Word, words
-from ragstone.respond.money import CURRENCY
+from ragstone.language import lexicon, plain
+from ragstone.language.facts import Vocabulary, Word, words
+from ragstone.language.money import CURRENCY
 from ragstone.respond.tables.calculate import MAX_QUESTION, operation
 from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import Dates
-from ragstone.respond.words import lexicon, plain
 from ragstone.settings.yaml_text import read_yaml
 
 _SHORT = 3

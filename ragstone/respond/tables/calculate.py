@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 from ragstone.core.table import Cell
-from ragstone.respond.money import currencies
+from ragstone.language.money import currencies
 
 MAX_QUESTION = 2000
 """Characters of a question that are looked at."""

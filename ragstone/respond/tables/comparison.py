@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
-from ragstone.respond.facts import Word, words
+from ragstone.language.facts import Word, words
 from ragstone.respond.tables.asked import terms
 from ragstone.respond.tables.calculate import MAX_QUESTION
 

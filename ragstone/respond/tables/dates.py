@@ -9,9 +9,9 @@ from datetime import date
 from functools import lru_cache
 
 from ragstone.core.records import Span
-from ragstone.respond.facts import words
+from ragstone.language import lexicon, plain
+from ragstone.language.facts import words
 from ragstone.respond.requirements.periods import periods
-from ragstone.respond.words import lexicon, plain
 
 _MONTHS = re.compile(r"\b(three|six|nine|twelve|3|6|9|12)[ -]months?\b(?: period)?")
 _COUNTS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}

@@ -13,7 +13,7 @@ from math import log
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
-from ragstone.respond.money import CURRENCY
+from ragstone.language.money import CURRENCY
 from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
 from ragstone.respond.tables.cell_kinds import INDEX, NOTHING, TOTAL, fits, is_figure, is_quantity
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of

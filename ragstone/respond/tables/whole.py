@@ -16,7 +16,7 @@ from ragstone.core.naming import name_of
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
-from ragstone.respond.facts import Word, alike, words
+from ragstone.language.facts import Word, alike, words
 from ragstone.respond.tables.calculate import value_of
 from ragstone.respond.tables.cell_kinds import NOTHING
 from ragstone.respond.tables.comparison import Comparison, comparison_of

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from importlib.resources import files
 
-from ragstone.respond.facts import Word, lexical, words
-from ragstone.respond.words import Lexicon, lexicon, plain
+from ragstone.language import Words, lexicon, plain
+from ragstone.language.facts import Word, lexical, words
 
 NEAR = 5
 """Words between two signs that make a pair, at most, with the second one."""
@@ -122,7 +122,7 @@ def _clauses(text: str, question: Sequence[Word]) -> Iterator[list[set[str]]]:
             clause = []
 
 
-def _negated(token: str, lists: Lexicon) -> set[str]:
+def _negated(token: str, lists: Words) -> set[str]:
     """Return the signs of a negation, a denial, a contrast, and of a word that a prefix negates."""
     signs = {"N"} if token in lists.negations or token.endswith("n't") else set[str]()
     signs |= {"L"} if token in lists.denials else set()

@@ -16,9 +16,9 @@ from typing import Literal
 
 from ragstone.core.naming import name_of
 from ragstone.core.records import Hit
+from ragstone.language import lexicon, plain
+from ragstone.language.facts import Word, lexical, words
 from ragstone.respond import markdown
-from ragstone.respond.facts import Word, lexical, words
-from ragstone.respond.words import lexicon, plain
 from ragstone.respond.writing.absence import is_absence
 
 Claim = Literal["fact", "nothing", "verdict", "absence"]

@@ -35,7 +35,7 @@ _BEGINNING = 3
 @cache
 def _pattern() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the pattern of a place, whose group is its code, and that of the first letters of all names."""
-    table: Mapping[str, list[str]] = read_yaml((files(__name__) / "places.yaml").read_text(encoding="utf-8"))
+    table: Mapping[str, list[str]] = read_yaml((files("ragstone.language") / "places.yaml").read_text(encoding="utf-8"))
     kinds = (f"(?P<{code}>{'|'.join(map(_alternative, names))})" for code, names in table.items())
     begin = {re.split(r"\W", name)[0][:_BEGINNING].lower() for names in table.values() for name in names}
     return re.compile(rf"(?:{'|'.join(kinds)})\b"), re.compile(_tree(sorted(begin)), re.IGNORECASE)

@@ -1,7 +1,7 @@
 """Extract the hard facts of a text: its words, numbers, dates, names and negations, each with its position.
 
-Rules and word lists are used, no model. The lists are data, one file per language, in ``words``. All languages apply at
-once, because an answer and its evidence may be in different ones.
+Rules and word lists are used, no model. The lists of all languages apply at once, because an answer and its evidence
+may be in different languages.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from ragstone.core.records import Span
-from ragstone.respond.words import Lexicon, lexicon, plain
+from ragstone.language import Words, lexicon, plain
 
 _TOKEN = re.compile(
     r"""
@@ -127,7 +127,7 @@ def initials(word: Word, others: Sequence[Word]) -> bool:
     return word.lower in "".join(other.lower[:1] if other.named else " " for other in others)
 
 
-def _word(lists: Lexicon, text: str, span: Span, shown: str, *, first: bool) -> Word:
+def _word(lists: Words, text: str, span: Span, shown: str, *, first: bool) -> Word:
     lower = plain(shown).replace("’", "'").removesuffix("'s")
     stop, named = lower in lists.stop, False
     if shown[0].isupper() and not stop:
@@ -145,7 +145,7 @@ def _word(lists: Lexicon, text: str, span: Span, shown: str, *, first: bool) -> 
     )
 
 
-def _in_context(lists: Lexicon, word: Word, before: Word | None, after: Word | None) -> Word:
+def _in_context(lists: Words, word: Word, before: Word | None, after: Word | None) -> Word:
     """Recognise a month by a number next to it, and give a number the unit that follows it."""
     if not word.value and (month := lists.months.get(word.lower)):
         near_number = any(one is not None and one.value.isdigit() for one in (before, after))

@@ -10,8 +10,8 @@ from kb import add
 from ragstone.core.access import OWNER
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.language import languages, phrases
 from ragstone.respond import language_of
-from ragstone.respond.words import languages, phrases
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The hard facts of a text: numbers, dates and names."""
 
-from ragstone.respond.facts import words
+from ragstone.language.facts import words
 
 
 def values(text: str) -> list[str]:

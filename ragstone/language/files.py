@@ -1,0 +1,26 @@
+"""The files of the languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ragstone.settings.yaml_text import read_yaml
+
+_NAME = re.compile(r"([a-z]{2})\.yaml")
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Return the languages that have a file, as ISO 639-1 codes."""
+    names = (_NAME.fullmatch(file.name) for file in files("ragstone.language").iterdir())
+    return tuple(sorted(name[1] for name in names if name))
+
+
+@cache
+def table(language: str) -> Mapping[str, Any]:
+    """Return the entries of a language."""
+    return read_yaml((files("ragstone.language") / f"{language}.yaml").read_text(encoding="utf-8"))

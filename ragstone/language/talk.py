@@ -1,0 +1,61 @@
+"""The patterns of talk: what is said to whoever answers, and what is asked about the documents rather than of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import get_args
+
+from ragstone.core.kinds import CollectionFact, TalkKind
+from ragstone.language.files import languages, table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalkWords:
+    """The talk of a language, as ``en.yaml`` explains it.
+
+    ``words`` are patterns that other patterns use by name. ``patterns`` are those of each kind, ``collection`` those of
+    the kind of that name, by what is asked about. ``filler`` may stand before or behind a question.
+    """
+
+    words: Mapping[str, str]
+    filler: Sequence[str]
+    patterns: Mapping[TalkKind, Sequence[str]]
+    collection: Mapping[CollectionFact, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportWords:
+    """Patterns of words that name a periodic report, in lower case or as written.
+
+    ``inside`` stands before a report, ``newest`` before the latest one, ``of`` between a report and its period.
+    ``period`` is what a report covers; ``quarterly`` and ``yearly`` tell which.
+    """
+
+    inside: str
+    newest: str
+    report: str
+    of: str
+    period: str
+    quarterly: str
+    yearly: str
+
+
+def talking() -> tuple[str, ...]:
+    """Return the languages whose talk is recognised."""
+    return tuple(language for language in languages() if "talk" in table(language))
+
+
+@cache
+def talk_words(language: str) -> TalkWords:
+    """Return the talk of a language; of English if it has none."""
+    talk = table(language if language in talking() else "en")["talk"]
+    kinds: tuple[TalkKind, ...] = get_args(TalkKind)
+    patterns: dict[TalkKind, Sequence[str]] = {kind: talk[kind] for kind in kinds if kind != "collection"}
+    return TalkWords(words=talk["words"], filler=talk["filler"], patterns=patterns, collection=talk["collection"])
+
+
+def report_words(language: str) -> ReportWords:
+    """Return the words for reports of a language; of English if it has none."""
+    return ReportWords(**table(language if language in talking() else "en")["reports"])

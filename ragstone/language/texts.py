@@ -1,0 +1,72 @@
+"""What Ragstone says in each language: refusals, summaries, and replies that need no search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from ragstone.language.files import languages, table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrases:
+    """The texts of refusals, of closest passages, of a failure and of a summary in one language, with placeholders."""
+
+    refusal: str
+    nearest: str
+    closest: str
+    nothing_close: str
+    unfound: str
+    unmentioned: str
+    failed: str
+    sources: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replies:
+    """What is said in one language without a search, with placeholders in braces."""
+
+    greeting: str
+    thanks: str
+    goodbye: str
+    help: str
+    holds: str
+    empty: str
+    count: str
+    selected: str
+    unmatched: str
+    newest: str
+    oldest: str
+    authors: str
+    formats: str
+    unnamed: str
+    author: str
+    anonymous: str
+    topic: str
+    outline: str
+    themes: str
+    theme: str
+    smaller: str
+    timeline: str
+    undated: str
+    digest: str
+    compared: str
+    differing: str
+    shared: str
+    only: str
+    same: str
+    which: str
+    unclear: str
+
+
+@cache
+def phrases(language: str) -> Phrases:
+    """Return the texts of a language; in English if it has no file."""
+    return Phrases(**table(language if language in languages() else "en")["phrases"])
+
+
+@cache
+def replies(language: str) -> Replies:
+    """Return the replies of a language; in English if it has no file."""
+    return Replies(**table(language if language in languages() else "en")["replies"])
