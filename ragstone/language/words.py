@@ -76,8 +76,15 @@ class Words:
 
     @cached_property
     def units(self) -> Mapping[str, str]:
-        """The names of units by their spellings."""
-        return {plain(word): unit for unit, words in self._pairs("units") for word in words}
+        """The names of units by their spellings; those of money are the codes of `currencies`."""
+        units = {plain(word): unit for unit, words in self._pairs("units") for word in words}
+        return {word: code for word, code in self.currencies.items() if code != "cent"} | units
+
+    @cached_property
+    def currencies(self) -> Mapping[str, str]:
+        """The codes of currencies by their names; that of hundredths is "cent"."""
+        names = ((name, code) for code, names in self._pairs("currencies") for name in names)
+        return {form: code for name, code in names for form in (name, plain(name))}
 
     @cached_property
     def ordinals(self) -> Mapping[str, str]:
@@ -88,6 +95,12 @@ class Words:
     def scales(self) -> Mapping[str, float]:
         """The values of words such as "million", which multiply the number before them."""
         return {plain(word): float(value) for word, value in self._pairs("scales")}
+
+    @cached_property
+    def large(self) -> str:
+        """A pattern of the words for a thousand and more, without what marks their ends."""
+        words = {word for word, value in self._pairs("scales") if value >= 1000}
+        return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
     @cached_property
     def quarters(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from ragstone.core.records import Span
 from ragstone.language import lexicon, plain
-from ragstone.language.money import currency_of
+from ragstone.language.money import MARK, SIGN, currency_of
 from ragstone.respond.proof.units import BASE, LONG, NAMED
 
 _TOKEN = re.compile(
@@ -23,11 +23,11 @@ _TOKEN = re.compile(
     | (?P<clock>\b\d{1,2}(?:\s?:\s?\d{2}(?:\s?[ap]\.?m\b)?|(?:\.\d{2})?\s?(?:[ap]\.?m\b|uhr\b|o'clock\b)))
     | (?P<decade>\b\d{3}0(?=['’]?s\b))
     | (?P<code>\b(?:[^\W\d_]+[-_.]?\d(?:[\w.]*\w)?|\d+(?!(?:st|nd|rd|th)\b)[^\W\d_][\w]*|\d+(?:\.\d+){2,})\b)
-    | (?P<money>(?:(?:US|A|C|HK|S)?[$€£¥₹])\s?)?
+    | (?P<money>MARK\s?)?
       (?P<digits>\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+(?:[.,]\d+)?(?![\d])|\d+(?:[.,]\d+)?|(?<![\d.])\.\d+)
       (?P<ending>(?:st|nd|rd|th)\b)?
     | (?P<word>[^\W\d_]+)
-    """,
+    """.replace("MARK", MARK),
     re.VERBOSE | re.IGNORECASE,
 )
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+")
@@ -38,7 +38,7 @@ _LOOSE = 0.015
 _STUCK = re.compile(r"(\d+(?:[.,]\d+)?)([^\W\d_]{1,3})")
 _YEAR = re.compile(r"(?:[a-z]+-|FY)(\d{4})(s?)")
 _QUARTER = re.compile(r"(?:Q([1-4])|([1-4])Q)", re.IGNORECASE)
-_RANGE = re.compile(r"\s*(?:[-–—/,]|to|and|or|through|bis|und|oder)\s*(?:[$€£])?", re.IGNORECASE)
+_RANGE = re.compile(rf"\s*(?:[-–—/,]|to|and|or|through|bis|und|oder)\s*(?:{MARK}\s?)?", re.IGNORECASE)
 _BARE = 100
 """From here on a number without a unit may have the unit that a sentence gives it."""
 _SMALL = 12
@@ -183,7 +183,7 @@ def _numeral(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[li
     after = _next(tokens, place + used, end, text)
     if after and (by_word := scale(after.group(), money=bool(unit))):
         by, used, end = by_word, used + 1, after.end()
-    sign = re.match(r"\.?\s?(%|°\s?[CF]?|[€$£])", text[end:])
+    sign = re.match(rf"\.?\s?(%|°\s?[CF]?|{SIGN})", text[end:])
     after = _next(tokens, place + used, end, text)
     if sign:
         degrees = f"°{sign[1][1:].strip().lower()}" if sign[1].startswith("°") else ""
@@ -339,12 +339,9 @@ def _unit(text: str, token: re.Match[str]) -> str:
     unit = lexicon().unit(word)
     if unit == "percent":
         return "%"
-    currency = currency_of(token.group())
-    if currency and word not in ("pound", "pounds", "cent", "cents"):
-        return currency
     if word == "per" and re.match(r"\s?cent\b", text[token.end() :]):
         return "%"
-    return {"dollar": "usd", "euro": "eur"}.get(unit, unit)
+    return unit or currency_of(token.group())
 
 
 def _readings(digits: str) -> tuple[tuple[float, ...], float]:

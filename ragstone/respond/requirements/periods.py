@@ -11,6 +11,7 @@ from typing import Literal
 from ragstone.core.records import Span
 from ragstone.language import lexicon
 from ragstone.language.facts import Word
+from ragstone.language.money import MARK
 
 _YEAR = re.compile(r"(?:1\d{3}|20\d\d|21\d\d)(?P<long>'?s|['’]s|ern?|-an|[-–]?aisiais|[-–]?uju)?")
 """A year, or with an ending a decade or century: 1990s, 1990er, 1990-an, 1700's."""
@@ -23,7 +24,9 @@ _RANGE = re.compile(
     r"(1\d{3}|20\d\d|21\d\d)\b"
 )
 _QUARTER = re.compile(r"(?<![^\W\d_])(?:q([1-4])|([1-4])q)(?![^\W\d_])", re.IGNORECASE)
-_MONEY = ("$", "€", "£", "¥", "#")
+_AMOUNT = re.compile(rf"(?:{MARK}|#)\s*$")
+_SIGN = 6
+"""Characters before a number that are looked at for the sign of a currency."""
 _ROMAN = dict(zip("i ii iii iv v vi vii viii ix x".split(), map(str, range(1, 11)), strict=True))  # noqa: SIM905
 _RECENT = 30
 """Years of two digits up to this are in this century."""
@@ -81,7 +84,9 @@ def _years(text: str, words: Sequence[Word]) -> Iterator[Period]:
     for word in words:
         match = _YEAR.match(text, word.span.start) if word.value else None
         if match and match.end() >= word.span.end - len(word.unit) and _counts_nothing(word):
-            if text[: word.span.start].rstrip()[-1:] in _MONEY or text[match.end() : match.end() + 1] in ("%", "°"):
+            if _AMOUNT.search(text, max(0, word.span.start - _SIGN), word.span.start) or text[
+                match.end() : match.end() + 1
+            ] in ("%", "°"):
                 continue
             first = int(match[0][:4])
             years = 1 if not match["long"] else 100 if first % 100 == 0 else 10 if first % 10 == 0 else 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ragstone.language.money import CURRENCY
+from ragstone.language.money import names_money
 
 _ASKED = re.compile(
     r"\bhow expensive\b|\b(?:at|for) what price\b"
@@ -45,4 +45,4 @@ def asks_price(question: str) -> bool:
 
 def says_price(quotes: Iterable[str]) -> bool:
     """Return whether a quote has an amount of money, or a word such as "free"."""
-    return any(CURRENCY.search(quote) or _SAID.search(quote) for quote in quotes)
+    return any(names_money(quote) or _SAID.search(quote) for quote in quotes)

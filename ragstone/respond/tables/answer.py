@@ -14,7 +14,7 @@ from ragstone.core.records import Chunk, Evidence, Passage
 from ragstone.core.request import Request
 from ragstone.core.table import Cell
 from ragstone.language.facts import Word, words
-from ragstone.language.money import CURRENCY
+from ragstone.language.money import names_money
 from ragstone.respond.drafts import cite
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, lacking, lowered
@@ -199,7 +199,7 @@ class TableReader:
 
 def _is_money(asked: Asked, cell: Cell) -> bool:
     """Return whether a cell is an amount of money, though the question names neither a measure nor money."""
-    return CURRENCY.search(cell.text) is not None and not asked.measures and CURRENCY.search(asked.text) is None
+    return names_money(cell.text) and not asked.measures and not names_money(asked.text)
 
 
 def _is_named(lack: Lack, chunk: Chunk) -> bool:

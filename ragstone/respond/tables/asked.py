@@ -13,7 +13,7 @@ from ragstone.core.protocols import Weigher
 from ragstone.core.request import Request
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import Vocabulary, Word, words
-from ragstone.language.money import CURRENCY
+from ragstone.language.money import names_money
 from ragstone.respond.tables.calculate import MAX_QUESTION, operation
 from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import Dates
@@ -196,8 +196,7 @@ class Asked:
         how = _HOW_LONG.search(lower)
         self.quality = _QUALITIES[how.lastgroup] if how and how.lastgroup else None
         self.counts = _HOW_MANY.search(lower) is not None
-        money = lexicon().asks_money.search(lower) or CURRENCY.search(lower)
-        self.money = not self.counts and money is not None
+        self.money = not self.counts and (lexicon().asks_money.search(lower) is not None or names_money(lower))
         self.rows = _ROWS.search(undated) is not None
         self.orders = terms().orders.search(undated) is not None
 

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 from ragstone.core.table import Cell
-from ragstone.language.money import currencies
+from ragstone.language.money import MARK, currencies
 
 MAX_QUESTION = 2000
 """Characters of a question that are looked at."""
@@ -37,7 +37,9 @@ _WHICH_TIME = re.compile(
     r"|(?P<smallest>small(?:er|est)|low(?:er|est)|less|least|fewer|fewest|minimum))\b(?!.*\bthan\b)"
 )
 _PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bgrowth rate\b|\brate of growth\b")
-_FIGURE = re.compile(r"([(\-–−]?)[\s$€£¥]*([(\-–−]?)\s*((?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d+)(?:\.\d+)?)\s*\)?")
+_FIGURE = re.compile(
+    rf"([(\-–−]?)(?:\s|{MARK})*([(\-–−]?)\s*((?:\d{{1,3}}(?:,\d{{2,3}})*,\d{{3}}|\d+)(?:\.\d+)?)(?:\s*{MARK})?\s*\)?"
+)
 _DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])")
 """A figure that is a thousand times greater in Europe than in America: 1.200."""
 _SCALE = re.compile(r"%|\bpercent|\b(?:thousand|million|billion)", re.IGNORECASE)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
+from ragstone.language import lexicon
+from ragstone.language.money import MARK
 from ragstone.respond.tables.asked import Asked
 from ragstone.respond.tables.calculate import MAX_FIGURE
 
-_FIGURE = re.compile(r"[(\-–−+~<>$€£¥\s]*\d[\d,.]*(?:\s\d{3}(?!\d))*[)%\s]*(?:[a-zA-Z%¢]{0,3}|million|billion)[)\s]*")
 NOTHING = re.compile(r"[\s—–\-−.*]*|n/?a|nm", re.IGNORECASE)
 _PLACES = re.compile(r"\b(?:venue|location|city|place|country|stadium|site|town|state|headquarters|ort|vieta|lokasi)\b")
 _COUNTS = re.compile(r"\b(?:numbers?|n|counts?|anzahl|skaičius|bilangan)\b|\bno\.|#")
@@ -25,7 +27,13 @@ TOTAL = re.compile(r"\b(?:sub-?)?totals?\b|\bconsolidated\b|\boverall\b|\ball\b"
 
 def is_figure(text: str) -> bool:
     """Return whether a cell is a number, an amount or a share."""
-    return len(text) <= MAX_FIGURE and _FIGURE.fullmatch(text) is not None
+    return len(text) <= MAX_FIGURE and _figure().fullmatch(text) is not None
+
+
+@cache
+def _figure() -> re.Pattern[str]:
+    unit = rf"[a-z%]{{0,3}}|(?:{lexicon().large})\.?|{MARK}"
+    return re.compile(rf"(?:[(\-–−+~<>\s]|{MARK})*\d[\d,.]*(?:\s\d{{3}}(?!\d))*[)%\s]*(?:{unit})[)\s]*", re.IGNORECASE)
 
 
 def is_quantity(text: str) -> bool:

@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 from ragstone.language.facts import Word, words
+from ragstone.language.money import MARK
 from ragstone.respond.tables.asked import terms
 from ragstone.respond.tables.calculate import MAX_QUESTION
 
@@ -39,7 +40,8 @@ _NOT_COMPARED = frozenset(["latest", "newest", "youngest", "oldest", "earliest",
 _LIMIT = re.compile(
     r"\b(?P<words>(?P<above>above|over|more than|greater than|higher than|larger than|at least)"
     r"|(?P<below>below|under|less than|lower than|fewer than|smaller than|at most))"
-    r" (?:[$€£¥] ?)?(?P<limit>\d[\d,]*(?:\.\d+)?)\b(?! ?%)(?! (?:thousand|million|billion))"
+    rf" (?:{MARK} ?)?(?P<limit>\d[\d,]*(?:\.\d+)?)\b(?! ?%)(?! (?:thousand|million|billion))",
+    re.IGNORECASE,
 )
 _SUBJECT = frozenset(["row", "record", "entry", "item", "line"])
 """Words for the rows of any table."""

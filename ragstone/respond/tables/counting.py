@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from ragstone.language.money import MARK
+
 _LIMIT = re.compile(
     r"\bhow many (?:of the )?(?:fiscal |financial |calendar )?(?:years|quarters|periods|months)\b[^?]{0,300}?"
     r"\b(?:(?P<above>exceed(?:s|ed)?|above|over|more than|greater than|higher than|larger than)"
     r"|(?P<below>below|under|less than|lower than|fewer than|smaller than))"
-    r" (?:[$€£¥] ?)?(?P<limit>\d[\d,]*(?:\.\d+)?)(?! ?%)(?: (?P<scale>thousand|million|billion))?\b"
+    rf" (?:{MARK} ?)?(?P<limit>\d[\d,]*(?:\.\d+)?)(?! ?%)(?: (?P<scale>thousand|million|billion))?\b",
+    re.IGNORECASE,
 )
 _SCALES = {"thousand": 3, "million": 6, "billion": 9}
 _SCALE = re.compile(r"\b(thousand|million|billion)")

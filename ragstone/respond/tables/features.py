@@ -13,7 +13,7 @@ from math import log
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
-from ragstone.language.money import CURRENCY
+from ragstone.language.money import MARK, names_money
 from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
 from ragstone.respond.tables.cell_kinds import INDEX, NOTHING, TOTAL, fits, is_figure, is_quantity
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of
@@ -29,7 +29,7 @@ _USUAL = 0.25
 UNDATED = -0.5
 """How far a cell is of the year asked for if nothing names its year."""
 _WORD = re.compile(r"[^\W_]+")
-_MARK = re.compile(r"\(?[^\W\d_]{1,2}\)|[*†‡•▪·$€£%()\s]+")
+_MARK = re.compile(rf"\(?[^\W\d_]{{1,2}}\)|(?:[*†‡•▪·%()\s]|{MARK})+")
 """A cell that only refers to a footnote, such as "(a)", or has a sign without its figure."""
 _NOTES = re.compile(r"(?<!\s)\s*\([^()]*\)|[*†‡]")
 """What a label says in brackets: footnotes, units, abbreviations."""
@@ -120,7 +120,7 @@ class _Known:
         self.places = [fits(asked, " ".join(path).lower()) for path in table.columns]
         self.headings = [_share(asked, named_in(_NOTES.sub("", " ".join(path)))) for path in table.columns]
         self.indices = [bool(path) and INDEX.fullmatch(path[-1]) is not None for path in table.columns]
-        self.money = [bool(CURRENCY.search(" ".join(path))) for path in table.columns]
+        self.money = [names_money(" ".join(path)) for path in table.columns]
         self.dates = [dates_of(path) for path in table.columns]
         self.lengths = _lengths(self.dates)
         # The fiscal period in a title is not of the calendar years of columns; `_in_days` compares it.
@@ -318,7 +318,7 @@ class _RowKnown:
         known, asked = self.known, self.known.asked
         if not (asked.money or asked.counts) or not is_figure(cell.text):
             return 0.0
-        if CURRENCY.search(cell.text) or known.money[cell.column]:
+        if names_money(cell.text) or known.money[cell.column]:
             return 1.0 if asked.money else -1.0
         return 0.0
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.records import Hit
 from ragstone.core.table import Cell
+from ragstone.language.money import MARK
 from ragstone.respond.tables.asked import Asked, named_in
 from ragstone.respond.tables.calculate import Extreme, are_comparable, calculation, extreme, operation, value_of
 from ragstone.respond.tables.cell_kinds import is_figure
@@ -26,7 +27,7 @@ _YEAR_BEFORE = re.compile(
     r"\b(?:year (?:before|ago|earlier)|(?:prior|previous|preceding|last)[ -]year|vorjahr\w*|tahun sebelumnya)\b",
     re.IGNORECASE,
 )
-_SIGNS = re.compile(r"[\s$€£]")
+_SIGNS = re.compile(rf"\s|{MARK}")
 _NUMBER = re.compile(r"[\W\d_]+")
 _KEYS = 3
 """Cells that are shown with the answer, so that a reader knows its row."""

@@ -17,6 +17,7 @@ from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.language.facts import Word, alike, words
+from ragstone.language.money import MARK
 from ragstone.respond.tables.calculate import value_of
 from ragstone.respond.tables.cell_kinds import NOTHING
 from ragstone.respond.tables.comparison import Comparison, comparison_of
@@ -30,7 +31,7 @@ SHOWN = 10
 _MIN_ROWS = 2
 _TIES = 3
 """Rows with the same largest value that are shown."""
-_UNIT = re.compile(r"(?P<before>[$€£¥]?)\s*(?P<figure>[-−–(]?\d[\d,]*(?:\.\d+)?\)?)\s*(?P<after>[^\d\s]{0,12})")
+_UNIT = re.compile(rf"(?P<before>{MARK}?)\s*(?P<figure>[-−–(]?\d[\d,]*(?:\.\d+)?\)?)\s*(?P<after>[^\d\s]{{0,12}})")
 _TOTAL = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sum|average)\b", re.IGNORECASE)
 """The label of a row that sums up others."""
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")

@@ -6,20 +6,21 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-_CURRENCY = r"(?:(?:US|CA|C|A|AU|HK|NZ|S|R|NT)?\$|[€£¥₹₩₽¢]|EUR|USD|GBP|CHF|Rs\.?)"
-_BEFORE = re.compile(rf"\(?\s?{_CURRENCY}\s?\(?|\(")
+from ragstone.language.money import MARK, SIGN
+
+_BEFORE = re.compile(rf"\(?\s?{MARK}\s?\(?|\(")
 _AFTER = re.compile(r"(?:[)%*†‡¢]|bps|pts?\.?|\([a-z0-9]{1,2}\)|\s)+")
 _FIGURE = re.compile(
-    rf"[(\[+\-–−~<>≤≥±]*\s?{_CURRENCY}?\s?[(\-–−]?\s?\d[\d,.' \u00a0\u202f]*(?:[–-]\d[\d,.]*)?\s?"
-    rf"(?:[%)\]*†‡¢xX€£]|bps|pp|bn|[kKmM]\b|{_CURRENCY}|\([a-z0-9]{{1,2}}\)|\s)*"
+    rf"[(\[+\-–−~<>≤≥±]*\s?{MARK}?\s?[(\-–−]?\s?\d[\d,.' \u00a0\u202f]*(?:[–-]\d[\d,.]*)?\s?"
+    rf"(?:[%)\]*†‡¢xX€£]|bps|pp|bn|[kKmM]\b|{MARK}|\([a-z0-9]{{1,2}}\)|\s)*"
 )
-_NONE = re.compile(r"[—–\-−.…]{1,3}|(?:\$|€|£)\s?[—–\-]|[nN][./]?[aAmM]\.?|\*+")
+_NONE = re.compile(rf"[—–\-−.…]{{1,3}}|{SIGN}\s?[—–\-]|[nN][./]?[aAmM]\.?|\*+")
 _YEAR = re.compile(
     r"(?:FY|CY|Q[1-4]|[1-4]Q|H[12]|[12]H)?\s?['’]?(?:19|20)\d\d(?:\s?[-/–]\s?(?:\d\d){1,2})?\s?[AEFP*]?(?:\s?\(\w{1,2}\))?"
 )
 _WITH_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _DATE = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}-\d\d-\d\d")
-_TIGHT = re.compile(rf"([(\-–−]?)\s?({_CURRENCY})?\s?([(\-–−]?)\s?(\d[\d,.]*)\s?([)%]{{0,2}})\s?([)%]{{0,2}})")
+_TIGHT = re.compile(rf"([(\-–−]?)\s?({MARK})?\s?([(\-–−]?)\s?(\d[\d,.]*)\s?([)%]{{0,2}})\s?([)%]{{0,2}})")
 _UNIT = re.compile(
     r"\(?\s*(?:amounts?\s|figures?\s|dollars?\s|all\s)?(?:are\s)?(?:expressed\s|stated\s)?"
     r"(?:in|\$ in|€ in|£ in|u\.?s\.? dollars? in)\s+(?:[\w$€£¥.]+\s+)?"
