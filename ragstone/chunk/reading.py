@@ -8,9 +8,12 @@ and needs no new version of their fingerprint; at the next version the two can b
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from ragstone.chunk.sentence import abbreviation, begins_sentence, sentences
 from ragstone.core.records import Span
+from ragstone.language import lexicon
+from ragstone.language.words import any_of
 
 LONGEST_QUOTATION = 160
 """Characters of a quotation of several sentences that stays whole, with the sentence around it."""
@@ -25,28 +28,11 @@ _DATELINE = re.compile(r"\d{1,2} [^\W\d_]+\.$")
 _DASH = re.compile(r"[-–—]\s")
 _EXCLAIMING = re.compile(r"\b(?:Yahoo|Jeopardy|Oklahoma|Panic! at the Disco)!$")
 """Names that end with an exclamation mark."""
-_JOINING = frozenset(["mohd", "hjh", "abd", "nat'l", "intl", "gebr", "evang", "kath"])
-"""Abbreviations that `ragstone.chunk.sentence` does not know; the sentence goes on."""
 
-# Divisions. "It was the worst of its kind. In May": abbreviations that are words too, if written in small letters.
-_WORDS_TOO = re.compile(r"(?:^|\s)(?:mind|gem|red|doc|sen|fig|pan|sav|det|rep|aut|tel|art|inst|mt|col|gen)\.$")
-_NAMED_BY_LETTER = re.compile(
-    r"\b(?:[Pp]lan|[Vv]itamin|[Hh]epatitis|[Tt]ype|[Gg]rade|[Cc]lass|[Gg]roup|[Oo]ption|[Tt]eam|[Ww]ar|[Pp]hase|"
-    r"[Ss]tage|[Pp]art|[Aa]ppendix|[Ss]chedule|[Gg]ruppe|[Kk]lasse|[Tt]eil|[Tt]yp|Digital) (?:[A-Z]|[IVX]{1,4})\.$"
-)
 _ASSOCIATION = re.compile(r"\be\. ?V\.$")
 _CLOCK = re.compile(r"\b[ap]\.m\.$")
-_AFTER_CLOCK = re.compile(
-    r"[A-Z]{2,5}|Eastern|Central|Mountain|Pacific|Greenwich|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|"
-    r"January|February|March|April|May|June|July|August|September|October|November|December"
-)
+_ZONE = re.compile(r"[A-Z]{2,5}")
 _ACRONYM = re.compile(r"(?:[^\W\d]\.){2,}$")
-# Words that begin sentences and hardly any name, besides those of `ragstone.chunk.sentence`.
-_MORE_STARTERS = re.compile(
-    "During|Since|Until|Although|Though|Because|Today|Also|Both|Many|Some|Most|Several|Another|Each|His|Her|Its|Their|"
-    "Our|By|From|With|Through|Under|Despite|Following|Finally|Then|Thus|Therefore|Here|What|How|Why|Where|Once|Later|"
-    "No|Not|Nach|Seit|Mit|Für|Im|Bei|Durch|Seine|Ihre|Kalau|Sekiranya|Tetapi|Malah|Jadi"
-)
 _LONGEST_CONTEXT = 48
 """Characters before a stop to examine."""
 _AFTER_STOP = re.compile(r"\s+[\"'“„‚«(\[*_]*(\w*)")
@@ -142,7 +128,7 @@ def _continues(text: str, one: Span, other: Span) -> bool:
     found, following = _LAST.search(before[:-1]), _NEXT.match(after)
     word, first = (found.group() if found else ""), (following.group(1) if following else "")
     rule = abbreviation(word)
-    if word.casefold() in _JOINING or rule == "always":
+    if word.casefold() in lexicon().abbreviations["joining"] or rule == "always":
         return not _starts(first)
     if rule == "before_number":
         if _INITIAL.fullmatch(word) and word.isupper():  # "Oliver P. Smith", though "p. 5"
@@ -170,16 +156,30 @@ def _ends(before: str, following: str) -> bool:
     if not following[:1].isupper():
         return False
     if _CLOCK.search(before):
-        return not _AFTER_CLOCK.fullmatch(following)
-    if _NAMED_BY_LETTER.search(before):
+        return not (_ZONE.fullmatch(following) or following in lexicon().sentences["after_clock"])
+    if _lettered().search(before):
         return True
-    if _WORDS_TOO.search(before) or _ACRONYM.search(before) or _ASSOCIATION.search(before):
+    if _word_too().search(before) or _ACRONYM.search(before) or _ASSOCIATION.search(before):
         return _starts(following)
     return False
 
 
 def _starts(word: str) -> bool:
-    return begins_sentence(word) or _MORE_STARTERS.fullmatch(word) is not None
+    """Return whether a word begins sentences and is hardly ever part of a name."""
+    return begins_sentence(word) or word in lexicon().sentences["more_starts"]
+
+
+@cache
+def _lettered() -> re.Pattern[str]:
+    """Return a pattern of what is named by a letter: "Plan B."."""
+    words = (form for word in lexicon().sentences["lettered"] for form in (word, word.capitalize()))
+    return re.compile(rf"\b(?:{any_of(words)}) (?:[A-Z]|[IVX]{{1,4}})\.$")
+
+
+@cache
+def _word_too() -> re.Pattern[str]:
+    """Return a pattern of abbreviations that are words, too: "It was the worst of its kind. In May"."""
+    return re.compile(rf"(?:^|\s)(?:{any_of(lexicon().abbreviations['words_too'])})\.$")
 
 
 def _on_one_line(text: str, one: Span, other: Span) -> bool:

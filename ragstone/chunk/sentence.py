@@ -19,6 +19,7 @@ from typing import Literal, get_args
 from ragstone.chunk.units import CJK, PARAGRAPH_BREAK, trim
 from ragstone.core.records import Span
 from ragstone.language import lexicon
+from ragstone.language.words import any_of
 
 _SPACED = ".!?…"
 _UNSPACED = "。！？｡؟۔।॥።။։។៕"
@@ -44,21 +45,6 @@ _ALONE = re.compile(r"\s*(?:#{1,6}\s|\||([=\-*_~])\1{2,}\s*$)")
 _FIRST_WORD = re.compile(rf"\s*([{CJK}]|[^\s{CJK}]*)")
 _NARROW = 40
 """If all lines of a paragraph are shorter, they were not wrapped to fit a page."""
-
-# Capitalised words that usually begin a sentence; few names begin with them.
-_STARTER = re.compile(
-    "The|This|That|These|Those|It|In|He|She|They|We|You|If|When|While|After|Before|But|And|However|There|As|At|On|For|"
-    "Der|Die|Das|Dies|Diese|Dieser|Es|Er|Sie|Wir|Ich|Wenn|Als|Aber|Und|Doch|Auch|Dann|Danach|Dabei|"
-    "Tai|Jis|Ji|Jie|Šis|Ši|Šie|Kai|Jei|Bet|Tačiau|Todėl|Taip|Pasak|Ar|Po|"
-    "Ini|Itu|Dia|Beliau|Mereka|Kami|Kita|Saya|Namun|Jika|Apabila|Dalam|Pada|Selain|Menurut|Katanya"
-)
-# German ordinals: "am 3. Spieltag", "3. Mai".
-_BEFORE_ORDINAL = re.compile(r"\b(?:am|vom|zum|zur|bis|der|die|das|den|dem|des|im|ab|seit|beim|jede[rnm])\s+\S*$")
-_AFTER_ORDINAL = re.compile(
-    "Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhunderts?|Jh|"
-    "Quartal|Halbjahr|Lebensjahr|Geburtstag|Jahrestag|Weltkrieg|Bundesliga|Platz|Klasse|Auflage"
-)
-
 
 GoesOn = Literal["always", "before_number", "inside"]
 """When a sentence goes on after an abbreviation: ``inside`` a sentence, unless the next word often begins one."""
@@ -173,17 +159,22 @@ def _goes_on(text: str, start: int, stop: int, following: str) -> bool:
         return following[:1].isdigit()
     is_initial = len(word) == 1 and word.upper() != word.lower()
     if rule == "inside" or is_initial or _ACRONYM.fullmatch(word) or _ROMAN.fullmatch(word):
-        return not _STARTER.fullmatch(following)
+        return not begins_sentence(following)
     return False
 
 
 def begins_sentence(word: str) -> bool:
-    """Return whether this is a word that usually begins a sentence where it is capitalised."""
-    return _STARTER.fullmatch(word) is not None
+    """Return whether this is a word that usually begins a sentence where it is capitalised; few names begin with it."""
+    return word in lexicon().sentences["starts"]
 
 
 def _is_ordinal(before: str, following: str) -> bool:
     """Return whether a number is an ordinal: German "am 3. Mai", "im 19. Jahrhundert", dates such as "3. 5. 2024"."""
-    if following[:1].isdigit() or _AFTER_ORDINAL.fullmatch(following):
+    if following[:1].isdigit() or following in lexicon().sentences["after_ordinal"]:
         return True
-    return bool(_BEFORE_ORDINAL.search(before)) and not _STARTER.fullmatch(following)
+    return bool(_before_ordinal().search(before)) and not begins_sentence(following)
+
+
+@cache
+def _before_ordinal() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{any_of(lexicon().sentences['before_ordinal'])})\s+\S*$")

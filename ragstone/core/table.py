@@ -17,13 +17,6 @@ _BAR = re.compile(r"(?<!\\)\|")
 _DELIMITERS = re.compile(r"[\s:|]*-[\s:|-]*")
 """The line below the headings of a Markdown table."""
 _TOTAL = re.compile(r"\W*(?:sub-?)?total\b", re.IGNORECASE)
-_UNIT = re.compile(
-    r"\b(?:(?:amounts|dollars|figures|shares|in)\b[^()|;]{0,40}?\b(?:thousand|million|billion)s?\b"
-    r"|in (?:US )?(?:dollars|euros?)\b)|(?:Mio\.?|Mrd\.?|Tsd\.?) ?(?:EUR|€)"
-    r"|(?:€|EUR|US\$|USD|\$) ?(?:thousand|million|billion|k|m|bn)\b",
-    re.IGNORECASE,
-)
-_SCALE = re.compile(r"\b(?:thousand|million|billion)s?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +53,13 @@ class Row:
 class Table:
     """The rows of a chunk below its column headings.
 
-    ``columns`` are the headings of each column; ``caption`` is the text above the table; ``unit`` is the part of the
-    caption or headings that gives the unit of the figures, such as "in millions". ``file`` is the data file
+    ``columns`` are the headings of each column; ``caption`` is the text above the table. ``file`` is the data file
     of the only row; empty for the table of a document.
     """
 
     rows: tuple[Row, ...]
     columns: tuple[tuple[str, ...], ...]
     caption: str = ""
-    unit: str = ""
     file: str = ""
 
     @property
@@ -103,7 +94,6 @@ def table_of(chunk: Chunk) -> Table | None:
         rows=tuple(_rows(body, rows, columns, _fact(chunk, "table_sections"))),
         columns=columns,
         caption=caption,
-        unit=unit_of(caption) or unit_of(" ".join(columns[0]) if columns else ""),
     )
 
 
@@ -127,15 +117,6 @@ def as_markdown(table: Table) -> str:
 
 def _line(texts: Sequence[str]) -> str:
     return f"| {' | '.join(texts)} |"
-
-
-def unit_of(text: str) -> str:
-    """Return the words that give the unit of the figures, such as "in millions"; empty if there are none."""
-    found = _UNIT.search(text)
-    if not found:
-        return ""
-    scale = _SCALE.search(found[0])
-    return f"in {scale[0].lower().rstrip('s')}s" if scale else found[0]
 
 
 def _rows(

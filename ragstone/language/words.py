@@ -99,8 +99,7 @@ class Words:
     @cached_property
     def large(self) -> str:
         """A pattern of the words for a thousand and more, without what marks their ends."""
-        words = {word for word, value in self._pairs("scales") if value >= 1000}
-        return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+        return any_of(word for word, value in self._pairs("scales") if value >= 1000)
 
     @cached_property
     def quarters(self) -> tuple[str, ...]:
@@ -302,8 +301,23 @@ class Words:
 
     @cached_property
     def range(self) -> tuple[str, ...]:
-        """Words between the first and the last day of a range."""
-        return self._list("range")
+        """Words between the ends of a range, and those that also join a list."""
+        return (*self._list("until"), *self._list("either"))
+
+    @cached_property
+    def ones(self) -> frozenset[str]:
+        """Words before a unit that are one: "a year"."""
+        return self._set("ones")
+
+    @cached_property
+    def halves(self) -> frozenset[str]:
+        """Words before a unit that are a half."""
+        return self._set("halves")
+
+    @cached_property
+    def month_like(self) -> frozenset[str]:
+        """Names of months that are also other words, such as "may"."""
+        return self._set("month_like")
 
     @cached_property
     def topics(self) -> Mapping[str, Sequence[str]]:
@@ -327,6 +341,21 @@ class Words:
     def abbreviations(self) -> Mapping[str, Sequence[str]]:
         """Abbreviations without their last stop, by when the sentence continues after them."""
         return self._merged("abbreviations")
+
+    @cached_property
+    def sentences(self) -> Mapping[str, Sequence[str]]:
+        """Words that tell where sentences end, by their purpose."""
+        return self._merged("sentences")
+
+    @cached_property
+    def layout(self) -> Mapping[str, Sequence[str]]:
+        """Words of captions, chapters and page numbers."""
+        return self._merged("layout")
+
+    @cached_property
+    def table_words(self) -> Mapping[str, Sequence[str]]:
+        """Words of the labels, headings and units of tables."""
+        return self._merged("tables")
 
     def unit(self, word: str) -> str:
         """Return the name of a unit, or an empty text."""
@@ -396,6 +425,12 @@ def plain(word: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFKD", word.lower()) if not unicodedata.combining(c))
 
 
+def any_of(words: Iterable[str]) -> str:
+    """Return a pattern of any of the words, the longest first; a ``*`` stands for any letters."""
+    escaped = (re.escape(word).replace(r"\*", r"[^\W\d_]*") for word in dict.fromkeys(words))
+    return "|".join(sorted(escaped, key=len, reverse=True))
+
+
 def _merged(several: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:
     merged: dict[str, list[str]] = {}
     for one in several:
@@ -406,8 +441,7 @@ def _merged(several: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, list[st
 
 def _any(words: Iterable[str]) -> re.Pattern[str]:
     """Return a pattern of these words; a ``*`` stands for any letters."""
-    escaped = sorted({re.escape(plain(word)).replace(r"\*", r"[^\W\d_]*") for word in words})
-    return re.compile(rf"\b(?:{'|'.join(escaped)})\b")
+    return re.compile(rf"\b(?:{any_of(map(plain, words))})\b")
 
 
 def _asked(words: Iterable[str]) -> re.Pattern[str]:

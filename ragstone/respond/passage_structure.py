@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from ragstone.core.records import Span
+from ragstone.language import lexicon
+from ragstone.language.words import any_of
 
 MAX_QUOTE = 800
 """Characters of a quote together with the list or code it introduces."""
@@ -29,11 +32,6 @@ _STEP = re.compile(r"[ \t]*\(?\d{1,2}[.)][ \t]")
 _INDENTED = re.compile(r"[ \t]{2,}\S")
 _INDENTED_CODE = re.compile(r"(?: {4}|\t)[ \t]*\S")
 _TABLE = ("|", "+--", "+==")
-_CAPTION = re.compile(
-    r"(?:table|figure|fig|exhibit|chart|graph|tabelle|tab|abbildung|abb|lentelė|pav|jadual|rajah)"
-    r"\.?\s+(?:[A-Z]{1,2}[-.]?)?\d[\d. \-]*[a-z]?\s*[.:|–—-](?:\s|$)|(?:sources?|quellen?|šaltini(?:s|ai)|sumber):",
-    re.IGNORECASE,
-)
 _CAPTION_WORDS = 14
 """Words of a sentence with a full stop after the number of a table that is still taken to be its name only."""
 _DIRECTIVE = re.compile(r"[ \t]*\.\. (?:code|code-block|parsed-literal|math)::.*")
@@ -88,7 +86,7 @@ def is_caption(text: str, span: Span) -> bool:
     It begins a line as "Table 3:", or follows that there. A long one with a full stop says something.
     """
     line = text[text.rfind("\n", 0, span.start) + 1 : span.end].lstrip(" \t*_>#")
-    label = _CAPTION.match(line)
+    label = _caption().match(line)
     if label is None:
         return False
     rest = line[label.end() :].strip(_CLOSING + " \t")
@@ -356,3 +354,12 @@ def _line_of(text: str, span: Span) -> str:
 def _line_end(text: str, position: int) -> int:
     end = text.find("\n", position)
     return len(text) if end < 0 else end
+
+
+@cache
+def _caption() -> re.Pattern[str]:
+    """Return a pattern of the beginning of a caption, or of a line that names sources."""
+    captions, sources = (any_of(lexicon().layout[name]) for name in ("captions", "sources"))
+    return re.compile(
+        rf"(?:{captions})\.?\s+(?:[A-Z]{{1,2}}[-.]?)?\d[\d. \-]*[a-z]?\s*[.:|–—-](?:\s|$)|(?:{sources}):", re.IGNORECASE
+    )

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.acquire.metadata import dates, words
+from ragstone.acquire.metadata import dates
+from ragstone.language.words import written_in
 
 DAYS = st.dates(min_value=date(1000, 1, 1), max_value=date(2999, 12, 31))
 
@@ -42,7 +43,10 @@ def test_finds_dates(text: str, found: list[str]) -> None:
 
 def spellings(day: date) -> list[str]:
     """Write a day in words, in any language and spelling of its month."""
-    english, german, malay, lithuanian = (part[day.month - 1] for part in words.in_all("months"))
+    english, german, malay, lithuanian = (
+        [name for name, number in written_in(language).month_names.items() if number == day.month]
+        for language in ("en", "de", "ms", "lt")
+    )
     number, year = day.day, day.year
     return [
         *(f"{month} {number}, {year}" for month in english),

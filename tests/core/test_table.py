@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Chunk
-from ragstone.core.table import Table, table_of, unit_of
+from ragstone.core.table import Table, table_of
 
 INCOME = (
     " | Three Months Ended | Three Months Ended\n | July 1, 2023 | June 25, 2022\nNet sales:\n"
@@ -31,12 +31,11 @@ def income() -> Table:
     return made
 
 
-def test_reads_headings_sections_and_units():
+def test_reads_headings_and_sections():
     table = income()
     cell = next(one for one in table.cells if one.text == "19,604")
     assert cell.label == ("Net sales", "Services")
     assert cell.header == ("Three Months Ended", "June 25, 2022")
-    assert table.unit == "in millions"
     assert [row.label for row in table.rows] == ["Products", "Services", "Total net sales", "Gross margin"]
     assert next(one for one in table.cells if one.text == "35,885").label == ("Gross margin",)
 
@@ -68,13 +67,6 @@ def test_reads_markdown_with_and_without_its_rule():
 def test_ignores_what_is_no_table():
     assert table_of(chunk("Year | Winner\n1998 | France")) is None
     assert table_of(chunk("One line\nand another", is_table=True)) is None
-
-
-def test_finds_units():
-    assert unit_of("(In millions, except per share data)") == "in millions"
-    assert unit_of("US$ million") == "in millions"
-    assert unit_of("Dollars in thousands") == "in thousands"
-    assert unit_of("A million reasons to stay") == ""
 
 
 @given(

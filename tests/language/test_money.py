@@ -4,14 +4,25 @@ from decimal import Decimal
 
 import pytest
 
-from ragstone.acquire.readers import figures as cells
+from ragstone.acquire.readers.tables import figures as cells
 from ragstone.language.money import currencies, currency_of, names_money
 from ragstone.respond.proof.figures import figures, same
 from ragstone.respond.tables.calculate import value_of
 from ragstone.respond.tables.cell_kinds import is_figure
 from ragstone.respond.tables.counting import limit_of
 
-AMOUNTS = ["$5,200", "€5,200", "£5,200", "¥5,200", "₹5,200", "CHF 5,200", "RM 5,200", "US$ 5,200", "Rs. 5,200", "5,200 €"]
+AMOUNTS = [
+    "$5,200",
+    "€5,200",
+    "£5,200",
+    "¥5,200",
+    "₹5,200",
+    "CHF 5,200",
+    "RM 5,200",
+    "US$ 5,200",
+    "Rs. 5,200",
+    "5,200 €",
+]
 
 
 @pytest.mark.parametrize("amount", AMOUNTS)

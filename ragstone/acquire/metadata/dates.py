@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from datetime import date
 from functools import cache
 
-from ragstone.language import languages, lexicon
-from ragstone.language.words import written_in
+from ragstone.language import lexicon, plain
 
 _ISO = re.compile(r"(?<![\w.-])([12]\d{3})([-/])(\d\d)\2(\d\d)(?![\d/-])", re.ASCII)
 _NUMERIC = re.compile(r"(?<![\w./-])(\d{1,2})([./-])[ ]?(\d{1,2})\2[ ]?([12]\d{3})(?![\d/-]|\.\d)", re.ASCII)
@@ -92,14 +91,12 @@ def _in_words(match: re.Match[str]) -> Iterator[str]:
 
 @cache
 def _months() -> dict[str, int]:
-    """Return the number of each month by its spellings. Case matters: "may" is no month."""
-    return {
-        form: number
-        for language in languages()
-        if written_in(language).range
-        for spelling, number in written_in(language).month_names.items()
-        for form in (spelling, spelling.capitalize(), spelling.upper())
-    }
+    """Return the number of each month by its spellings. Case matters: "may" is no month, and "Mars" is a planet."""
+    months: dict[str, int] = {}
+    for name, number in lexicon().month_names.items():
+        capital = name if plain(name) in lexicon().month_like else name.capitalize()
+        months |= dict.fromkeys((name, capital, name.upper()), number)
+    return months
 
 
 @cache

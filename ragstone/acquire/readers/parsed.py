@@ -12,11 +12,11 @@ from typing import Any
 
 from ragstone.acquire.metadata.groups import NOTHING_GIVEN, Given
 from ragstone.acquire.readers.decode import Unreadable, clean
-from ragstone.acquire.readers.tables.figures import is_unit
 from ragstone.acquire.readers.tables.grid import Box, Cell, Grid, grid
 from ragstone.core.filters import Scalar
 from ragstone.core.layout import Placed
 from ragstone.core.records import Document, Mark, Metadata
+from ragstone.language.units import is_unit_line
 from ragstone.settings import AcquireSettings
 
 _INVISIBLE = str.maketrans("", "", "\u00ad\u200b\u200e\u200f\u2060\ufeff")
@@ -215,7 +215,7 @@ class Writer:
         for title in made.titles:
             self.paragraph(title.text, _placed_cells([title.text], [title.box], 0, place))
         corner = made.rows[made.header - 1][0] if made.header else ""
-        about = [label, *(title.text for title in made.titles), corner if is_unit(corner) else ""]
+        about = [label, *(title.text for title in made.titles), corner if is_unit_line(corner) else ""]
         text = "\n".join(map(_line_of, made.rows))
         start = self._mark("table", text, label=" ".join(part for part in about if part), header=made.header)
         if start is not None:

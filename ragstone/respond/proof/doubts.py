@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from ragstone.core.records import Span
 from ragstone.language import language_of, lexicon, plain
 from ragstone.language.facts import Word, alike, initials, words
+from ragstone.language.words import any_of
 from ragstone.respond.proof.arithmetic import derived
 from ragstone.respond.proof.figures import Figure, figures, same
 from ragstone.respond.proof.passages import Passage, Placed
@@ -31,10 +33,6 @@ _AROUND = 6
 """Words on either side that are near."""
 _CLOSE, _FALL = 3, 8
 """Words between a figure and a word that take nothing from its weight, and further ones that halve it."""
-_STEP = re.compile(
-    r"(?:step|option|example|point|item|passages?|sources?|documents?|schritt|punkt|beispiel|quelle|#|\[)\s*$",
-    re.IGNORECASE,
-)
 _LEAD = re.compile(r"^[^.!?:]{1,60}:\s")
 _CASED_NOUNS = ("de",)
 """Languages whose common nouns have a capital, so that capitals tell no names."""
@@ -60,7 +58,7 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
     own, said = figures(sentence), figures(before)
     out: list[Doubt] = []
     for one in own:
-        if _STEP.search(sentence[: one.span.start]) or any(same(one, other) or same(other, one) for other in said):
+        if _step().search(sentence[: one.span.start]) or any(same(one, other) or same(other, one) for other in said):
             continue
         stands, rival = _stands(one, cited), _rival(one, sentence, cited, before)
         if stands and (rival is None or _kind(one) == "year" or one.measure in ("month name", "time")):
@@ -265,3 +263,9 @@ def _spelled_out(word: Word, name: Sequence[Word], asked: Sequence[Word], passag
 
 def _firsts(some: Sequence[Word]) -> str:
     return "".join(one.lower[:1] for one in some if not one.stop)
+
+
+@cache
+def _step() -> re.Pattern[str]:
+    """Return a pattern of what stands before the number of a step or a source."""
+    return re.compile(rf"(?:{any_of(lexicon().layout['numbered'])}|#|\[)\s*$", re.IGNORECASE)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from ragstone.core.records import Span
 from ragstone.language import lexicon, plain
 from ragstone.language.money import MARK, SIGN, currency_of
+from ragstone.language.words import any_of
 from ragstone.respond.proof.units import BASE, LONG, NAMED
 
 _TOKEN = re.compile(
@@ -38,7 +39,6 @@ _LOOSE = 0.015
 _STUCK = re.compile(r"(\d+(?:[.,]\d+)?)([^\W\d_]{1,3})")
 _YEAR = re.compile(r"(?:[a-z]+-|FY)(\d{4})(s?)")
 _QUARTER = re.compile(r"(?:Q([1-4])|([1-4])Q)", re.IGNORECASE)
-_RANGE = re.compile(rf"\s*(?:[-–—/,]|to|and|or|through|bis|und|oder)\s*(?:{MARK}\s?)?", re.IGNORECASE)
 _BARE = 100
 """From here on a number without a unit may have the unit that a sentence gives it."""
 _SMALL = 12
@@ -92,7 +92,7 @@ def _shared_units(text: str, found: Sequence[Figure]) -> list[Figure]:
     out = list(found)
     for place in range(len(out) - 2, -1, -1):
         one, after = out[place], out[place + 1]
-        if not _RANGE.fullmatch(text[one.span.end : after.span.start]) or {one.unit, after.unit} & NAMED:
+        if not _range().fullmatch(text[one.span.end : after.span.start]) or {one.unit, after.unit} & NAMED:
             continue
         if after.scale != one.scale == 1:
             values = (*one.values, *(value * after.scale for value in one.values))
@@ -217,7 +217,7 @@ def _worded(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[lis
     """Read a number in words, or the name of a month next to a number."""
     lists, token = lexicon(), tokens[place]
     lower = plain(token.group())
-    if lower in ("a", "an", "one", "half"):
+    if lower in lists.ones or lower in lists.halves:
         return _single(text, tokens, place)
     after = _next(tokens, place + 1, token.end(), text) if lower in lists.ordinals else None
     if after and plain(after.group()).startswith(lists.quarters):
@@ -276,10 +276,10 @@ def _worded(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[lis
 def _single(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[list[Figure], int]:
     """Read "a year", "half a year", "a third", "a dozen"; "one" and "a" alone are no figures."""
     token, value, used = tokens[place], 1.0, 1
-    if plain(token.group()) == "half":
+    if plain(token.group()) in lexicon().halves:
         value = 0.5
         after = _next(tokens, place + 1, token.end(), text)
-        if after and plain(after.group()) in ("a", "an"):
+        if after and plain(after.group()) in lexicon().ones:
             used = 2
     after = _next(tokens, place + used, tokens[place + used - 1].end(), text)
     unit = _unit(text, after) if after else ""
@@ -310,7 +310,7 @@ def _is_month(tokens: Sequence[re.Match[str]], place: int) -> bool:
     beside = [tokens[i] for i in (place - 1, place + 1) if 0 <= i < len(tokens)]
     if any(one["digits"] for one in beside):
         return True
-    return token.group()[:1].isupper() and token.group().lower() not in ("may", "march", "mar", "sun", "mai")
+    return token.group()[:1].isupper() and token.group().lower() not in lexicon().month_like
 
 
 def _next(tokens: Sequence[re.Match[str]], place: int, end: int, text: str) -> re.Match[str] | None:
@@ -395,3 +395,9 @@ def scale(word: str, *, money: bool = False) -> float:
     """Return what a word multiplies a number by; 0 if it does not."""
     lower = plain(word)
     return lexicon().scales.get(lower) or (_LETTERS.get(lower, 0.0) if money else 0.0)
+
+
+@cache
+def _range() -> re.Pattern[str]:
+    """Return a pattern of what stands between two figures that share a unit: "5 to 40 °C"."""
+    return re.compile(rf"\s*(?:[-–—/,]|{any_of(lexicon().range)})\s*(?:{MARK}\s?)?", re.IGNORECASE)

@@ -11,17 +11,11 @@ from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Hit
 from ragstone.language import plain
 from ragstone.language.facts import Vocabulary, Word, words
+from ragstone.language.units import factors_in
 from ragstone.respond.proof.figures import Figure, figures, scale
 
 _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
-_TABLE_SCALE = re.compile(
-    r"\bin\s+(?:[$€£]|us\s?dollars?\s+|eur(?:os?)?\s+)?(?P<word>thousands?|tausend|tsd|millions?|millionen|mio|billions?|milliarden|mrd)\b"
-    r"|\b(?P<thousand>T(?:EUR|€))|(?:[A-Z]{3}|[$€£₹])\s?(?P<letter>mn?|bn|k|thousands?|millions?|billions?)\b"
-    r"|[(,]\s*(?:in\s+)?(?:US)?[$€£]?\s*(?P<short>thousands?|millions?|billions?|000s?|mio|mrd|mn|bn|[mk])\.?"
-    r"\s*(?:[$€£]|euros?|dollars?|eur|usd)?\s*[),]",
-    re.IGNORECASE,
-)
 MAX_CACHED = 128
 """Passages that are kept."""
 
@@ -38,8 +32,7 @@ class Placed:
 @lru_cache(maxsize=256)
 def scales(text: str) -> tuple[float, ...]:
     """Return by what the bare figures of a passage may have to be multiplied: 1, and what its tables say."""
-    named = {str(one[one.lastgroup or 0]).lower().rstrip("s") for one in _TABLE_SCALE.finditer(text)}
-    return (1.0, *{scale(name, money=True) or 1e3 for name in named})
+    return (1.0, *{scale(word, money=True) or 1e3 for word in factors_in(text)})
 
 
 class Passage:

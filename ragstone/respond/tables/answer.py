@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from ragstone.core.answers import Draft, Statement
 from ragstone.core.kinds import Kind
@@ -13,13 +14,15 @@ from ragstone.core.protocols import Weigher
 from ragstone.core.records import Chunk, Evidence, Passage
 from ragstone.core.request import Request
 from ragstone.core.table import Cell
+from ragstone.language import lexicon
 from ragstone.language.facts import Word, words
-from ragstone.language.money import names_money
+from ragstone.language.money import MARK, names_money
+from ragstone.language.words import any_of
 from ragstone.respond.drafts import cite
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named, items, terms
-from ragstone.respond.tables.cell_kinds import is_figure
+from ragstone.respond.tables.cell_kinds import is_figure, unit_in
 from ragstone.respond.tables.coefficients import FITTED
 from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import dates
@@ -38,20 +41,8 @@ LONGEST_ROW = 400
 EXPLAINED: frozenset[Kind] = frozenset({"reason", "how_to"})
 """The kinds of question that no figure answers."""
 _PER = re.compile(r"\bper\b", re.IGNORECASE)
-_PER_SHARE = re.compile(r"\b(?:per (?:\w+ ){0,2}share|je (?:\w+ )?aktie|eps)\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\bexcept\b", re.IGNORECASE)
-_AMOUNT = re.compile(
-    r"[$€£¥]\s?\d|\d{1,3}(?:[,. ]\d{3})+"
-    r"|(?<![\d.,])\d[\d.,]*\s?(?:hundred|thousand|million|billion|trillion|Mio|Mrd|mln|mlrd|juta|bilion)"
-)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
-_CHANGED = re.compile(
-    r"\b(?:(?:increas|decreas|declin)\w+|grew|rose|fell|up|down|higher|lower|(?:impact|effect|benefit) of)\b"
-    r"(?:(?! to )[^.;]){0,30}?"
-    r"\d[\d.,]*\s?(?:%|percent)?(?:,? (?:or|and) [$€£]?\s?\d[\d.,]*)?(?: (?:thousand|million|billion))?",
-    re.IGNORECASE,
-)
-"""How much something changed, which does not say how much it is."""
 _SHARE = re.compile(r"\d\s?(?:%|per ?cent)")
 _PERCENT = re.compile(r"%|\bpercent|\bchange %", re.IGNORECASE)
 
@@ -176,7 +167,7 @@ class TableReader:
 
         They need not name what most documents are about, nor say in the same words how the amount changed.
         """
-        amounts = [_SHARE] if asked.percent else [_AMOUNT, _SHARE] if asked.change else [_AMOUNT]
+        amounts = [_SHARE] if asked.percent else [_amount(), _SHARE] if asked.change else [_amount()]
         needed = [
             one
             for one in asked.items
@@ -189,7 +180,7 @@ class TableReader:
                 named = Named(sentence)
                 if not any(map(named.has, asked.measures)):
                     continue
-                said = sentence if asked.change else _CHANGED.sub(" ", sentence)
+                said = sentence if asked.change else _changed().sub(" ", sentence)
                 if any(amount.search(said) for amount in amounts) and all(
                     named.has_words(one) or above.has_words(one) for one in needed
                 ):
@@ -265,10 +256,10 @@ def named(one: Found, keys: Sequence[Cell] = ()) -> str:
 
 def unit_of(one: Found) -> str:
     """Return in what a cell is counted, such as "in millions"; empty if it says so itself or nothing says it."""
-    unit, around = one.table.unit, " ".join([*one.cell.label, *one.cell.header])
+    unit, around = unit_in(one.table), " ".join([*one.cell.label, *one.cell.header])
     if not unit or not is_figure(one.cell.text) or "%" in one.cell.text or _PERCENT.search(around):
         return ""
-    apart = _PER_SHARE.search(around) or (_PER.search(around) and _EXCEPT.search(one.table.caption))
+    apart = _per_share().search(around) or (_PER.search(around) and _EXCEPT.search(one.table.caption))
     return "" if apart else unit
 
 
@@ -280,3 +271,28 @@ def _statements(lines: Sequence[str], cells: int) -> list[Statement]:
         out.append(Statement(start=at, end=at + len(line), markers=markers))
         at += len(line) + 1
     return out
+
+
+@cache
+def _per_share() -> re.Pattern[str]:
+    """Return a pattern of what says that an amount is of one share: "per diluted share"."""
+    phrases = (re.escape(phrase).replace(r"\ ", r" (?:\w+ ){0,2}") for phrase in lexicon().table_words["per_share"])
+    return re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
+
+
+@cache
+def _amount() -> re.Pattern[str]:
+    return re.compile(
+        rf"{MARK}\s?\d|\d{{1,3}}(?:[,. ]\d{{3}})+|(?<![\d.,])\d[\d.,]*\s?(?:hundred|{lexicon().large})", re.IGNORECASE
+    )
+
+
+@cache
+def _changed() -> re.Pattern[str]:
+    """Return a pattern of how much something changed, which does not say how much it is."""
+    changed, large = any_of(lexicon().table_words["changed"]), lexicon().large
+    return re.compile(
+        rf"\b(?:{changed})\b(?:(?! to )[^.;]){{0,30}}?"
+        rf"\d[\d.,]*\s?(?:%|percent)?(?:,? (?:or|and) {MARK}?\s?\d[\d.,]*)?(?: (?:{large}))?",
+        re.IGNORECASE,
+    )

@@ -5,24 +5,17 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ragstone.core.table import Table
 from ragstone.language import lexicon
 from ragstone.language.money import MARK
+from ragstone.language.units import unit_of
+from ragstone.language.words import any_of
 from ragstone.respond.tables.asked import Asked
 from ragstone.respond.tables.calculate import MAX_FIGURE
 
 NOTHING = re.compile(r"[\s—–\-−.*]*|n/?a|nm", re.IGNORECASE)
-_PLACES = re.compile(r"\b(?:venue|location|city|place|country|stadium|site|town|state|headquarters|ort|vieta|lokasi)\b")
-_COUNTS = re.compile(r"\b(?:numbers?|n|counts?|anzahl|skaičius|bilangan)\b|\bno\.|#")
-INDEX = re.compile(
-    r"\W*(?:#|№|nos?|nrs?|numbers?|ranks?|pos|positions?|place|id|index|pick|seed|fin|rk)?\W*", re.IGNORECASE
-)
-"""The heading of a column that counts or orders the rows."""
 _QUANTITY = re.compile(r"[~<>≈±+\-−–]?\s?\d[\d.,:']*(?:\s?[a-zA-Z°%/²³]{1,8}\.?){0,2}")
 """A number with its unit, or a time: 232 kg, 1 week, 1:34:45.026."""
-_PEOPLE = re.compile(
-    r"\b(?:name|player|driver|rider|winner|artist|actor|director|author|candidate|person|president|nation|team|producer)\b"
-)
-TOTAL = re.compile(r"\b(?:sub-?)?totals?\b|\bconsolidated\b|\boverall\b|\ball\b", re.IGNORECASE)
 
 
 def is_figure(text: str) -> bool:
@@ -43,6 +36,42 @@ def is_quantity(text: str) -> bool:
 
 def fits(asked: Asked, heading: str) -> float:
     """Return 1 if a heading is of people, places, counts or times, and the question asks who, where or how many."""
-    kinds = ((asked.person, _PEOPLE), (asked.place, _PLACES), (asked.counts, _COUNTS))
+    people, places, counts = _headings()
+    kinds = ((asked.person, people), (asked.place, places), (asked.counts, counts))
     own = asked.quality is not None and asked.quality.search(heading)
     return float(bool(own) or any(wanted and pattern.search(heading) for wanted, pattern in kinds))
+
+
+def is_index(heading: str) -> bool:
+    """Return whether a heading is of a column that counts or orders the rows."""
+    return _index().fullmatch(heading) is not None
+
+
+def is_total(label: str) -> bool:
+    """Return whether a label or a heading is of a sum of others."""
+    return _total().search(label) is not None
+
+
+def unit_in(table: Table) -> str:
+    """Return in what the figures of a table are, by its caption or headings, such as "in millions"; else empty."""
+    return unit_of(table.caption) or unit_of(" ".join(table.columns[0]) if table.columns else "")
+
+
+@cache
+def _headings() -> tuple[re.Pattern[str], ...]:
+    """Return patterns of the headings of columns of people, places and counts."""
+    words = lexicon().table_words
+    return tuple(
+        re.compile(rf"\b(?:{any_of(words[kind])})\b{more}")
+        for kind, more in (("people", ""), ("places", ""), ("counts", r"|\bn\b|\bno\.|#"))
+    )
+
+
+@cache
+def _index() -> re.Pattern[str]:
+    return re.compile(rf"\W*(?:#|№|{any_of(lexicon().table_words['indexes'])})?\W*", re.IGNORECASE)
+
+
+@cache
+def _total() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:sub-?)?(?:{any_of(lexicon().table_words['totals'])})\b", re.IGNORECASE)

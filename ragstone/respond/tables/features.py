@@ -15,7 +15,7 @@ from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.language.money import MARK, names_money
 from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
-from ragstone.respond.tables.cell_kinds import INDEX, NOTHING, TOTAL, fits, is_figure, is_quantity
+from ragstone.respond.tables.cell_kinds import NOTHING, fits, is_figure, is_index, is_quantity, is_total
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of
 
 MAX_CELLS = 20_000
@@ -119,7 +119,7 @@ class _Known:
         self.wanted = [any(map(one.has, asked.wanted)) for one in headings]
         self.places = [fits(asked, " ".join(path).lower()) for path in table.columns]
         self.headings = [_share(asked, named_in(_NOTES.sub("", " ".join(path)))) for path in table.columns]
-        self.indices = [bool(path) and INDEX.fullmatch(path[-1]) is not None for path in table.columns]
+        self.indices = [bool(path) and is_index(path[-1]) for path in table.columns]
         self.money = [names_money(" ".join(path)) for path in table.columns]
         self.dates = [dates_of(path) for path in table.columns]
         self.lengths = _lengths(self.dates)
@@ -128,7 +128,7 @@ class _Known:
         self.about = [dates_of(table.corner), dates(table.caption), dates(title)]
         years = [max(one.years, default=0) for one in self.dates]
         self.latest = [bool(year) and year == max(years) for year in years]
-        self.totals = [bool(TOTAL.search(" ".join(path))) for path in table.columns]
+        self.totals = [is_total(" ".join(path)) for path in table.columns]
         self.changes = [bool(terms().changes.search(" ".join(path).lower())) for path in table.columns]
         percents = _columns_of_shares(table)
         self.percents = [
@@ -243,7 +243,7 @@ class _RowKnown:
         named = named_in(label)
         section = named_in(row.section)
         self.found = asked.found_in(named) | asked.found_in(section)
-        self.total = bool(TOTAL.search(label)) or row.cells[0].column > 0
+        self.total = is_total(label) or row.cells[0].column > 0
         self.label, self.section = _share(asked, named), _share(asked, section) - 1 if section.items else 0.0
         self.literal = any(map(_tells, named.items)) and f" {_plain(label)} " in known.plain
         self.cells = {cell.column: self._found_in(cell) for cell in row.cells[1:]}

@@ -6,16 +6,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.core.records import Hit
 from ragstone.core.table import Cell
+from ragstone.language import lexicon
 from ragstone.language.money import MARK
+from ragstone.language.words import any_of
 from ragstone.respond.tables.asked import Asked, named_in
 from ragstone.respond.tables.calculate import Extreme, are_comparable, calculation, extreme, operation, value_of
-from ragstone.respond.tables.cell_kinds import is_figure
+from ragstone.respond.tables.cell_kinds import is_figure, unit_in
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
 from ragstone.respond.tables.counting import Limit, counted, limit_of
 from ragstone.respond.tables.dates import dates, dates_of
@@ -23,10 +26,6 @@ from ragstone.respond.tables.features import CellFeatures, Found, cells_of, feat
 from ragstone.respond.tables.related import compared_with, whole_of, without_totals
 
 _RANGE = re.compile(r"\d{4}\s*(?:-|–|to|until|through)\s*(?:\w+ )?\d{4}|\bfrom\b.*\bto\b", re.IGNORECASE)
-_YEAR_BEFORE = re.compile(
-    r"\b(?:year (?:before|ago|earlier)|(?:prior|previous|preceding|last)[ -]year|vorjahr\w*|tahun sebelumnya)\b",
-    re.IGNORECASE,
-)
 _SIGNS = re.compile(rf"\s|{MARK}")
 _NUMBER = re.compile(r"[\W\d_]+")
 _KEYS = 3
@@ -196,7 +195,7 @@ def _counted(
 ) -> Looked | None:
     """Return the figures of the row that the question names, and how many of them are beyond a limit."""
     row = _row_of_periods(asked, found, known, scored, model)
-    shown = counted(row.values, limit, row.cells[0].table.unit) if row else ""
+    shown = counted(row.values, limit, unit_in(row.cells[0].table)) if row else ""
     return Looked(cells=row.cells, probability=row.probability, calculation=shown) if row and shown else None
 
 
@@ -285,7 +284,7 @@ def of_periods(
     years = asked.dates.years
     if known[best].change > 0 or (len(years) > 1 and years <= _years(found[best])):
         return (found[best],)
-    if len(years) == 1 and _YEAR_BEFORE.search(asked.text):
+    if len(years) == 1 and _year_before().search(asked.text):
         years = {*years, min(years) - 1}
     if len(years) < 2:
         return (found[best],)
@@ -303,3 +302,8 @@ def of_periods(
 
 def _years(one: Found) -> set[int]:
     return dates_of(one.cell.header).years
+
+
+@cache
+def _year_before() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{any_of(lexicon().table_words['year_before'])})\b", re.IGNORECASE)

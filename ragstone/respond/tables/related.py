@@ -9,7 +9,7 @@ from decimal import Decimal
 from ragstone.core.table import Cell, Row
 from ragstone.respond.tables.asked import Asked, named_in
 from ragstone.respond.tables.calculate import value_of
-from ragstone.respond.tables.cell_kinds import NOTHING, TOTAL
+from ragstone.respond.tables.cell_kinds import NOTHING, is_total
 from ragstone.respond.tables.features import Found
 
 _ROUNDED = Decimal("0.51")
@@ -23,7 +23,7 @@ def whole_of(asked: Asked, part: Found) -> Found | None:
     """
     rows = part.table.rows
     at = next(n for n, row in enumerate(rows) if row is part.row)
-    totals = [n for n in range(at + 1, len(rows)) if TOTAL.search(rows[n].label)]
+    totals = [n for n in range(at + 1, len(rows)) if is_total(rows[n].label)]
     own = asked.found_in(named_in(part.row.label))
     named = {n: asked.weight(asked.found_in(named_in(rows[n].label)) - own) for n in totals}
     most = max(named.values(), default=0.0)
@@ -43,7 +43,7 @@ def _firsts(rows: Sequence[Row], like: Cell, inside: int) -> dict[int, int]:
     firsts = dict[int, int]()
     for end, row in enumerate(rows):
         total = _in_column(row, like)
-        whole = value_of(total.text) if total and TOTAL.search(row.label) else None
+        whole = value_of(total.text) if total and is_total(row.label) else None
         added, count, at = Decimal(), 0, end
         while whole is not None and at > 0:
             at -= 1
@@ -79,7 +79,7 @@ def compared_with(asked: Asked, best: Found) -> tuple[Found, ...]:
 
 def without_totals(found: Sequence[Found]) -> list[int]:
     """Return the numbers of the cells that are no totals."""
-    return [n for n, one in enumerate(found) if not TOTAL.search(one.row.label)]
+    return [n for n, one in enumerate(found) if not is_total(one.row.label)]
 
 
 def _in_column(row: Row, like: Cell) -> Cell | None:

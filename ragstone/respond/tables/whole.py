@@ -10,14 +10,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from ragstone.core.naming import name_of
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
+from ragstone.language import lexicon
 from ragstone.language.facts import Word, alike, words
 from ragstone.language.money import MARK
+from ragstone.language.words import any_of
 from ragstone.respond.tables.calculate import value_of
 from ragstone.respond.tables.cell_kinds import NOTHING
 from ragstone.respond.tables.comparison import Comparison, comparison_of
@@ -32,8 +34,6 @@ _MIN_ROWS = 2
 _TIES = 3
 """Rows with the same largest value that are shown."""
 _UNIT = re.compile(rf"(?P<before>{MARK}?)\s*(?P<figure>[-−–(]?\d[\d,]*(?:\.\d+)?\)?)\s*(?P<after>[^\d\s]{{0,12}})")
-_TOTAL = re.compile(r"\W*(?:(?:sub-?|grand )?totals?|sum|average)\b", re.IGNORECASE)
-"""The label of a row that sums up others."""
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
@@ -104,7 +104,7 @@ def _whole(parts: Sequence[tuple[Hit, Table | None]]) -> _Whole | None:
             return None
         name = table.file or name_of(hit.chunk)
         for row in table.rows:
-            if _TOTAL.match(row.label):
+            if _sum().match(row.label):
                 continue
             number = len(rows)
             rows.append(_found(hit, table, row, row.cells[0]))
@@ -342,3 +342,9 @@ def _same(one: str, other: str) -> bool:
 
 def _contains(text: str, part: str) -> bool:
     return f" {part} " in f" {text} "
+
+
+@cache
+def _sum() -> re.Pattern[str]:
+    """Return a pattern of the beginning of the label of a row that sums up others."""
+    return re.compile(rf"\W*(?:{any_of(lexicon().table_words['sums'])})\b", re.IGNORECASE)

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_WORD = (
-    r"(?:web\s+|the\s+)?(?:sources?|docs?|documents?|passages?|refs?|references?|citations?|cite|excerpts?|context|s)"
-)
+from ragstone.language import lexicon
+from ragstone.language.words import any_of
+
+_WORD = rf"(?:web\s+|the\s+)?(?:{any_of(lexicon().layout['cited'])}|s)"
 _ONE = rf"(?:{_WORD}\s*[:#.]?\s*)?[#^]?\d{{1,2}}(?:[:†][^\]】)\n]{{0,60}})?"
 _MANY = rf"{_ONE}(?:\s*(?:[,;&/]|and|und|[-–])\s*{_ONE})*"
 _SQUARE = rf"\^?(?:\[{{1,2}}|【|〔|［)\s*\^?{_MANY}\s*(?:\]{{1,2}}|】|〕|］)(?!\()"

@@ -8,8 +8,9 @@ from itertools import pairwise
 
 from ragstone.acquire.readers.pdf.rules import Rule
 from ragstone.acquire.readers.pdf.words import Line, Word, box_of
-from ragstone.acquire.readers.tables.figures import is_unit, is_year
+from ragstone.acquire.readers.tables.figures import is_year
 from ragstone.acquire.readers.tables.grid import Cell
+from ragstone.language.units import is_unit_line
 
 _LINE_GAP = 1.1
 """Lines of one cell are at most this far apart, in line heights."""
@@ -63,8 +64,8 @@ def column_headings(rows: Sequence[Line], bounds: Sequence[Bounds], rules: Seque
     # From the lowest up: a heading stands above all headings of its columns, and the unit above all.
     levels: list[list[_Heading]] = []
     height = [0] * len(bounds)
-    for block in sorted(blocks, key=lambda one: (is_unit(one.text), one.lines[-1].bottom)):
-        level = len(levels) - 1 if levels and is_unit(block.text) else max(height[block.first : block.last + 1])
+    for block in sorted(blocks, key=lambda one: (is_unit_line(one.text), one.lines[-1].bottom)):
+        level = len(levels) - 1 if levels and is_unit_line(block.text) else max(height[block.first : block.last + 1])
         levels += [[] for _ in range(level + 1 - len(levels))]
         levels[level].append(block)
         height[block.first : block.last + 1] = [level + 1] * (block.last + 1 - block.first)
@@ -101,7 +102,7 @@ def _divided(cell: Line, bounds: Sequence[Bounds]) -> list[Line]:
 
 def _shared_out(cells: Sequence[Line], bounds: Sequence[Bounds]) -> list[tuple[int, int]]:
     """Return the columns below headings that stand in the middle above equal groups of columns; none if they do not."""
-    if any(is_unit(cell.text) for cell in cells):
+    if any(is_unit_line(cell.text) for cell in cells):
         return []
     labels = [cell for cell in cells if cell.left < bounds[0][1]]
     above = [cell for cell in cells if cell.left >= bounds[0][1]]
@@ -125,7 +126,7 @@ def _shared_out(cells: Sequence[Line], bounds: Sequence[Bounds]) -> list[tuple[i
 
 def _spanned(cell: Line, bounds: Sequence[Bounds], rules: Sequence[Rule]) -> tuple[int, int]:
     """Return the first and last column below a heading."""
-    if is_unit(cell.text):
+    if is_unit_line(cell.text):
         return 0, 0
     left, right = cell.left, cell.right
     for rule in rules:

@@ -10,11 +10,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 from ragstone.acquire.readers.pdf.layout import Block
 from ragstone.acquire.readers.pdf.words import Line
-from ragstone.acquire.readers.tables.figures import is_unit, is_value
+from ragstone.acquire.readers.tables.figures import is_value
+from ragstone.language import lexicon
+from ragstone.language.units import is_unit_line
+from ragstone.language.words import any_of
 
 Outline = Mapping[int, Mapping[str, int]]
 """The level of each bookmark, by page and by the letters and digits of its title."""
@@ -47,15 +51,10 @@ _PARAGRAPH = 3
 """Lines of a paragraph of text at least."""
 _DEEPEST = 6
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d])")
-_LETTERED = re.compile(
-    r"(?:[IVX]{1,6}|[A-H])\.\s+\S|\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[^\W\d]|(?:chapter|part|item|section|appendix|kapitel)\s+[\dIVXA-H]",
-    re.IGNORECASE,
-)
 _BULLET = re.compile(r"[•◦▪■□●○–—*✓➢\-]\s|[\uf000-\uf0ff]|\(?[a-z\d]{1,2}\)\s")
 _ADDRESS = re.compile(r"\w@\w|https?:|www\.")
 _FORMULA = re.compile(r"[<>{}\U0001d400-\U0001d7ff∑∫√≤≥∈]|\S\s?=\s?\S")
 _ENDS_IN_NUMBER = re.compile(r"[\W\d]*[^\W\d].*[\s.…](\d{1,3}|[ivx]{1,5})")
-_CAPTION = re.compile(r"(?:figure|fig\.|table|tabelle|abbildung|abb\.|tableau|exhibit)\s*\d", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -150,11 +149,11 @@ def _continues(line: Line, below: Line, edge: float) -> bool:
     """
     (size, weight), (other, other_weight) = _style(line), _style(below)
     loose = _SMALL_CAPITALS if line.text.isupper() and below.text.isupper() else _TITLE if size > _LARGE else 0.0
-    if weight != other_weight or abs(size - other) > loose * max(size, other) or _LETTERED.match(below.text):
+    if weight != other_weight or abs(size - other) > loose * max(size, other) or _lettered().match(below.text):
         return False
     centred = abs(line.left + line.right - below.left - below.right) < line.height and line.left != below.left
     first = below.words[0]
-    hanging = below.left > line.left + line.height and bool(_LETTERED.match(line.text))
+    hanging = below.left > line.left + line.height and bool(_lettered().match(line.text))
     return centred or hanging or line.right + line.height / 4 + first.right - first.left > edge - line.height
 
 
@@ -194,7 +193,7 @@ def plain(text: str) -> str:
 def _may_head(run: _Run, body: Style) -> bool:
     """Return whether a run is set apart as headings are, and is worded as they are."""
     text, (size, weight) = run.text, run.style
-    numbered = bool(_NUMBERED.match(text) or _LETTERED.match(text))
+    numbered = bool(_NUMBERED.match(text) or _lettered().match(text))
     if size <= _LARGER * body[0]:
         if size < _SMALLER * body[0] or _runs_on(run):
             return False
@@ -202,7 +201,7 @@ def _may_head(run: _Run, body: Style) -> bool:
         heavier = weight == _BOLD and body[1] < _BOLD
         leaning = weight == 1 and body[1] == 0 and _begins(run) and len(run.lines) == 1 and _is_title(text)
         set_apart = apart and (
-            (text.isupper() and _is_words(text)) or (bool(_LETTERED.match(text)) and _is_title(text))
+            (text.isupper() and _is_words(text)) or (bool(_lettered().match(text)) and _is_title(text))
         )
         if not (heavier or leaning or set_apart):
             return False
@@ -240,7 +239,7 @@ def _is_worded(run: _Run, text: str, *, larger: bool, numbered: bool) -> bool:
         return False
     if any(len(line.cells) > 1 for line in run.lines) and not numbered:
         return False
-    if _BULLET.match(text) or _CAPTION.match(text) or _ADDRESS.search(text) or is_value(text) or is_unit(text):
+    if _BULLET.match(text) or _caption().match(text) or _ADDRESS.search(text) or is_value(text) or is_unit_line(text):
         return False
     if text[-1] in ",;" or (text[-1] == "." and not (numbered and len(text) < _LONGEST_SAME_SIZE / 2)):
         return False
@@ -293,7 +292,7 @@ def _kind(run: _Run, body: Style) -> Kind:
     size, weight = run.style
     if size > _LARGER * body[0] or weight == _BOLD:
         return run.style, ""
-    return run.style, "numbered" if _LETTERED.match(run.text) else "capitals" if run.text.isupper() else ""
+    return run.style, "numbered" if _lettered().match(run.text) else "capitals" if run.text.isupper() else ""
 
 
 def _of_cover(blocks: Sequence[Block], candidates: Sequence[_Run], body: Style) -> list[_Run]:
@@ -373,3 +372,18 @@ def _divided(block: Block, headings: Sequence[_Run]) -> Iterator[Block]:
     for start, end in pairwise([*ends, len(block.lines)]):
         if start < end:
             yield Block(block.lines[start:end], level=levels.get(start, 0))
+
+
+@cache
+def _lettered() -> re.Pattern[str]:
+    """Return a pattern of the beginning of a heading with a number of several parts, a letter, or a word before it."""
+    sections = any_of(lexicon().layout["sections"])
+    return re.compile(
+        rf"(?:[IVX]{{1,6}}|[A-H])\.\s+\S|\d{{1,2}}(?:\.\d{{1,2}}){{1,4}}\.?\s+[^\W\d]|(?:{sections})\s+[\dIVXA-H]",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _caption() -> re.Pattern[str]:
+    return re.compile(rf"(?:{any_of(lexicon().layout['captions'])})\.?\s*\d", re.IGNORECASE)

@@ -6,11 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from statistics import median
 
 from ragstone.acquire.readers.pdf.characters import Page
 from ragstone.acquire.readers.pdf.words import Line
+from ragstone.language import lexicon
+from ragstone.language.words import any_of
 
 _MARGIN = 0.14
 """Share of the height of a page, at its top and at its bottom, in which running lines stand."""
@@ -27,9 +30,6 @@ _COUNTED = re.compile(r"^\W*0\b|\b0\W*$")
 _COLUMNS = 3
 """A row with so many cells may be the heading of a table that goes on."""
 _DIGITS = re.compile(r"\d+")
-_NUMBER = re.compile(
-    r"\W*(?:(?:page|seite|p\.)\W*)?(\d{1,4}|[ivxl]{1,7})(?:\s?(?:of|von|de|/)\s?\d{1,4})?\W*", re.IGNORECASE
-)
 _LAST_NUMBER = re.compile(r"(?:.*\W)?(\d{1,4})\W*")
 _FIRST_NUMBER = re.compile(r"\W*(\d{1,4})(?:\W.*)?")
 _LEAST_GAP = 0.8
@@ -159,13 +159,13 @@ def _running(page: Page, edge: _Edge, repeated: Repeated, *, top: bool) -> list[
 
 def _is_number(row: Sequence[Line]) -> bool:
     """Return whether a row is nothing but a page number."""
-    return bool(_NUMBER.fullmatch(" ".join(line.text for line in row)))
+    return bool(_number().fullmatch(" ".join(line.text for line in row)))
 
 
 def _printed(row: Sequence[Line]) -> str:
     """Return the page number in a running row; empty if it has none at its ends."""
     text = " ".join(line.text for line in sorted(row, key=lambda line: line.left))
-    found = _NUMBER.fullmatch(text) or _LAST_NUMBER.fullmatch(text) or _FIRST_NUMBER.fullmatch(text)
+    found = _number().fullmatch(text) or _LAST_NUMBER.fullmatch(text) or _FIRST_NUMBER.fullmatch(text)
     return found[1] if found else ""
 
 
@@ -179,3 +179,12 @@ def _labels(numbers: Sequence[str]) -> list[str]:
         printed if printed.isdecimal() and int(printed) - at == step else str(at + step) if at + step > 0 else ""
         for at, printed in enumerate(numbers)
     ]
+
+
+@cache
+def _number() -> re.Pattern[str]:
+    """Return a pattern of a line that is a page number: "12", "Page 12 of 30"."""
+    pages, of = (any_of(lexicon().layout[name]) for name in ("pages", "of"))
+    return re.compile(
+        rf"\W*(?:(?:{pages})\W*)?(\d{{1,4}}|[ivxl]{{1,7}})(?:\s?(?:{of}|/)\s?\d{{1,4}})?\W*", re.IGNORECASE
+    )

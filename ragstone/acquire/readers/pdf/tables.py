@@ -9,8 +9,9 @@ from statistics import median
 from ragstone.acquire.readers.pdf.column_headings import Bounds, column_headings
 from ragstone.acquire.readers.pdf.rules import Rule
 from ragstone.acquire.readers.pdf.words import Line, side_by_side
-from ragstone.acquire.readers.tables.figures import is_before, is_unit, is_value, is_year
+from ragstone.acquire.readers.tables.figures import is_before, is_value, is_year
 from ragstone.acquire.readers.tables.grid import Cell, around
+from ragstone.language.units import is_unit_line
 
 _ROW_GAP = 4.0
 _CELL_GAP = 1.3
@@ -150,7 +151,7 @@ def table_start(lines: Sequence[Line], number: int, end: int, first: int) -> int
         if not -0.5 * above.height <= gap <= 1.8 * above.height or len(above.text) > 80:
             break
         off_middle = abs((above.left + above.right) / 2 - (left + right) / 2)
-        is_title = len(above.cells) == 1 and off_middle < 0.08 * (right - left) and not is_unit(above.text)
+        is_title = len(above.cells) == 1 and off_middle < 0.08 * (right - left) and not is_unit_line(above.text)
         if above.right > right + 3 * above.height or is_title:
             break
         at -= 1
@@ -208,7 +209,7 @@ def cells_of(rows: Sequence[Line], rules: Sequence[Rule]) -> tuple[list[list[Cel
 
 
 def _is_label(row: Line, bounds: Sequence[Bounds]) -> bool:
-    return row.left < bounds[0][1] and not is_unit(row.text)
+    return row.left < bounds[0][1] and not is_unit_line(row.text)
 
 
 def _is_heading(row: Line, bounds: Sequence[Bounds]) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 
 from ragstone.acquire.readers.parsed import tidy
 from ragstone.acquire.readers.pdf.fiscal import day_of, fiscal_period
 from ragstone.acquire.readers.pdf.layout import Block
 from ragstone.acquire.readers.pdf.words import Line, in_rows
+from ragstone.language import lexicon
+from ragstone.language.words import any_of
 
 _LEFT_BEHIND = re.compile(
     r"\W*(?:untitled|anonymous|document\W?\d*|slide \d+|powerpoint presentation|paper title\b.*)\W*$|microsoft \w+ - |"
@@ -20,9 +23,6 @@ _LEFT_BEHIND = re.compile(
 """What programs leave in the title: their own names, names of files, numbers."""
 _FILE_NAME = re.compile(r"(?=.*[\d_])[\w.\-]{6,}")
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_PART = re.compile(
-    r"[^\w]*(?:\d+[.)]?\d*|[IVX]+\.|part|item|chapter|section|table of contents|contents)(?:\W|$)", re.IGNORECASE
-)
 _LONGEST = 200
 _MOST_FIRST = 60
 """Lines of the cover of a filing to look at."""
@@ -81,7 +81,7 @@ def _largest(blocks: Sequence[Block]) -> str:
     headings = [
         block
         for block in blocks
-        if block.level and not _PART.match(block.text) and sum(one.isalpha() for one in block.text) > 2
+        if block.level and not _part().match(block.text) and sum(one.isalpha() for one in block.text) > 2
     ]
     best = max(headings, key=lambda block: round(block.lines[0].size), default=None)
     return best.text if best is not None and len(best.text) <= _LONGEST else ""
@@ -120,3 +120,10 @@ def _company(rows: Sequence[str]) -> str:
         if _FILE_NUMBER.search(row) and _NAME.fullmatch(below):
             return below.strip()
     return ""
+
+
+@cache
+def _part() -> re.Pattern[str]:
+    """Return a pattern of the beginning of a heading that is of a part of the document, and no title."""
+    words = any_of((*lexicon().layout["sections"], *lexicon().layout["contents"]))
+    return re.compile(rf"[^\w]*(?:\d+[.)]?\d*|[IVX]+\.|{words})(?:\W|$)", re.IGNORECASE)

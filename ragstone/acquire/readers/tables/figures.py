@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ragstone.language.money import MARK, SIGN
+from ragstone.language.units import is_unit_line
 
 _BEFORE = re.compile(rf"\(?\s?{MARK}\s?\(?|\(")
 _AFTER = re.compile(r"(?:[)%*†‡¢]|bps|pts?\.?|\([a-z0-9]{1,2}\)|\s)+")
@@ -21,12 +22,6 @@ _YEAR = re.compile(
 _WITH_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _DATE = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}-\d\d-\d\d")
 _TIGHT = re.compile(rf"([(\-–−]?)\s?({MARK})?\s?([(\-–−]?)\s?(\d[\d,.]*)\s?([)%]{{0,2}})\s?([)%]{{0,2}})")
-_UNIT = re.compile(
-    r"\(?\s*(?:amounts?\s|figures?\s|dollars?\s|all\s)?(?:are\s)?(?:expressed\s|stated\s)?"
-    r"(?:in|\$ in|€ in|£ in|u\.?s\.? dollars? in)\s+(?:[\w$€£¥.]+\s+)?"
-    r"(?:of\s+)?(?:thousand|million|billion|hundred|percent|dollars|euros?|us\$|usd|eur|\$|€|£|units)[^|]{0,120}|\(?\s*unaudited\s*\)?",
-    re.IGNORECASE,
-)
 _LABEL_OF_YEARS = re.compile(r"(?:(?:fiscal|financial|calendar)?\s*(?:years?|periods?|quarters?)\b.*)", re.IGNORECASE)
 _MOST_HEADINGS = 8
 _LONGEST_HEADING = 160
@@ -45,11 +40,6 @@ def is_value(text: str) -> bool:
 
 def is_year(text: str) -> bool:
     return bool(_YEAR.fullmatch(text))
-
-
-def is_unit(text: str) -> bool:
-    """Return whether a line gives the unit of the figures, such as "(in millions, except per share data)"."""
-    return bool(_UNIT.fullmatch(text))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -95,7 +85,7 @@ def heading_rows(rows: Sequence[Sequence[str]]) -> int:
         if not values or any(is_value(cell) for cell in values):
             break
         years = any(_WITH_YEAR.search(cell) for cell in values)
-        if label and found and not is_unit(label) and seen_label and (seen_years or not years):
+        if label and found and not is_unit_line(label) and seen_label and (seen_years or not years):
             break
         if max(map(len, values)) > _LONGEST_HEADING:
             break
@@ -117,7 +107,7 @@ def _are_headings(rows: Sequence[Sequence[str]], found: int) -> bool:
         return True
     values = [cell for cell in first[1:] if cell]
     if all(is_year(cell) for cell in values):
-        return width > 2 or is_unit(first[0]) or bool(_LABEL_OF_YEARS.fullmatch(first[0]))
+        return width > 2 or is_unit_line(first[0]) or bool(_LABEL_OF_YEARS.fullmatch(first[0]))
     for column in range(1, width):
         inside = [row[column] for row in below if column < len(row) and row[column]]
         if inside and sum(map(is_value, inside)) >= 0.6 * len(inside):
