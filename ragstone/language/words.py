@@ -302,7 +302,17 @@ class Words:
     @cached_property
     def range(self) -> tuple[str, ...]:
         """Words between the ends of a range, and those that also join a list."""
-        return (*self._list("until"), *self._list("either"))
+        return (*self.until, *self.either)
+
+    @cached_property
+    def until(self) -> tuple[str, ...]:
+        """Words between the ends of a range."""
+        return self._list("until")
+
+    @cached_property
+    def either(self) -> tuple[str, ...]:
+        """Words between the last two of a list."""
+        return self._list("either")
 
     @cached_property
     def ones(self) -> frozenset[str]:
@@ -351,6 +361,11 @@ class Words:
     def layout(self) -> Mapping[str, Sequence[str]]:
         """Words of captions, chapters and page numbers."""
         return self._merged("layout")
+
+    @cached_property
+    def columns(self) -> Mapping[str, Sequence[str]]:
+        """Names of columns of data, by what they name."""
+        return self._merged("columns")
 
     @cached_property
     def table_words(self) -> Mapping[str, Sequence[str]]:

@@ -25,7 +25,6 @@ from ragstone.respond.tables.dates import dates, dates_of
 from ragstone.respond.tables.features import CellFeatures, Found, cells_of, features_of
 from ragstone.respond.tables.related import compared_with, whole_of, without_totals
 
-_RANGE = re.compile(r"\d{4}\s*(?:-|–|to|until|through)\s*(?:\w+ )?\d{4}|\bfrom\b.*\bto\b", re.IGNORECASE)
 _SIGNS = re.compile(rf"\s|{MARK}")
 _NUMBER = re.compile(r"[\W\d_]+")
 _KEYS = 3
@@ -288,7 +287,7 @@ def of_periods(
         years = {*years, min(years) - 1}
     if len(years) < 2:
         return (found[best],)
-    if len(years) == 2 and operation(asked.text) in ("sum", "mean") and _RANGE.search(asked.text):
+    if len(years) == 2 and operation(asked.text) in ("sum", "mean") and _range().search(asked.text):
         years = set(range(min(years), max(years) + 1))
     chosen: dict[int, int] = {}
     for n, one in enumerate(found):
@@ -307,3 +306,10 @@ def _years(one: Found) -> set[int]:
 @cache
 def _year_before() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{any_of(lexicon().table_words['year_before'])})\b", re.IGNORECASE)
+
+
+@cache
+def _range() -> re.Pattern[str]:
+    """Return a pattern of a range of years."""
+    until = any_of(lexicon().until)
+    return re.compile(rf"\d{{4}}\s*(?:-|–|{until})\s*(?:\w+ )?\d{{4}}|\bfrom\b.*\bto\b", re.IGNORECASE)

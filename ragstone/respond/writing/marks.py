@@ -14,15 +14,16 @@ from ragstone.language import lexicon
 from ragstone.language.words import any_of
 
 _WORD = rf"(?:web\s+|the\s+)?(?:{any_of(lexicon().layout['cited'])}|s)"
+_AND, _REFER = any_of(lexicon().either), any_of(lexicon().layout["see"])
 _ONE = rf"(?:{_WORD}\s*[:#.]?\s*)?[#^]?\d{{1,2}}(?:[:†][^\]】)\n]{{0,60}})?"
-_MANY = rf"{_ONE}(?:\s*(?:[,;&/]|and|und|[-–])\s*{_ONE})*"
+_MANY = rf"{_ONE}(?:\s*(?:[,;&/]|{_AND}|[-–])\s*{_ONE})*"
 _SQUARE = rf"\^?(?:\[{{1,2}}|【|〔|［)\s*\^?{_MANY}\s*(?:\]{{1,2}}|】|〕|］)(?!\()"
-_SEE = rf"(?:(?:{_WORD}|see|cf)\s*[:.]?\s*)?"
+_SEE = rf"(?:(?:{_WORD}|{_REFER})\s*[:.]?\s*)?"
 _MARK = re.compile(
     r"(?P<code>`[^`\n]+`)|"
-    rf"(?<!\s)[ \t]*\({_SEE}(?P<nested>{_SQUARE}(?:\s*(?:[,;&]|and|und)?\s*{_SQUARE})*)\)|"
+    rf"(?<!\s)[ \t]*\({_SEE}(?P<nested>{_SQUARE}(?:\s*(?:[,;&]|{_AND})?\s*{_SQUARE})*)\)|"
     rf"(?:(?<!\s)\s*)?(?P<square>{_SQUARE})|"
-    rf"(?<!\s)[ \t]*\((?P<round>(?:see\s+|cf\.?\s+)?{_WORD}\s*[:#.]?\s*{_MANY}|\d{{1,2}}(?:\s*[,;]\s*\d{{1,2}})*)\)"
+    rf"(?<!\s)[ \t]*\((?P<round>(?:(?:{_REFER})\.?\s+)?{_WORD}\s*[:#.]?\s*{_MANY}|\d{{1,2}}(?:\s*[,;]\s*\d{{1,2}})*)\)"
     r"(?=[.!?,;:]*(?:\s|$))|"
     r"(?<!\s)[ \t]*<(?P<tag>sup|cite|ref)>\s*\[?(?P<tagged>\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\]?\s*</(?P=tag)>|"
     r"(?<=[.!?,;:)\"”])(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})(?=\s|$)|"

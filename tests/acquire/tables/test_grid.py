@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structure import marked
 
-from ragstone.acquire.readers.tables.figures import heading_rows, is_figure, is_unit
+from ragstone.acquire.readers.tables.figures import heading_rows, is_figure
 from ragstone.acquire.readers.tables.grid import Cell, grid
 from ragstone.acquire.readers.web.html import parse_page
 from ragstone.core.records import Document
+from ragstone.language.units import is_unit_line
 
 FILING = """<table>
 <tr><td colspan="3"></td><td colspan="6">Year Ended</td></tr>
@@ -72,8 +73,8 @@ def test_years_and_dates_are_no_figures(text: str) -> None:
 
 
 def test_knows_units() -> None:
-    assert is_unit("(In millions, except per share data)")
-    assert not is_unit("Income")
+    assert is_unit_line("(In millions, except per share data)")
+    assert not is_unit_line("Income")
 
 
 CELL = st.builds(

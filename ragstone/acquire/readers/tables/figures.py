@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from ragstone.language import lexicon
 from ragstone.language.money import MARK, SIGN
 from ragstone.language.units import is_unit_line
+from ragstone.language.words import any_of
 
 _BEFORE = re.compile(rf"\(?\s?{MARK}\s?\(?|\(")
 _AFTER = re.compile(r"(?:[)%*†‡¢]|bps|pts?\.?|\([a-z0-9]{1,2}\)|\s)+")
@@ -22,7 +24,6 @@ _YEAR = re.compile(
 _WITH_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _DATE = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}-\d\d-\d\d")
 _TIGHT = re.compile(rf"([(\-–−]?)\s?({MARK})?\s?([(\-–−]?)\s?(\d[\d,.]*)\s?([)%]{{0,2}})\s?([)%]{{0,2}})")
-_LABEL_OF_YEARS = re.compile(r"(?:(?:fiscal|financial|calendar)?\s*(?:years?|periods?|quarters?)\b.*)", re.IGNORECASE)
 _MOST_HEADINGS = 8
 _LONGEST_HEADING = 160
 
@@ -107,10 +108,15 @@ def _are_headings(rows: Sequence[Sequence[str]], found: int) -> bool:
         return True
     values = [cell for cell in first[1:] if cell]
     if all(is_year(cell) for cell in values):
-        return width > 2 or is_unit_line(first[0]) or bool(_LABEL_OF_YEARS.fullmatch(first[0]))
+        return width > 2 or is_unit_line(first[0]) or bool(_label_of_years().match(first[0]))
     for column in range(1, width):
         inside = [row[column] for row in below if column < len(row) and row[column]]
         if inside and sum(map(is_value, inside)) >= 0.6 * len(inside):
             return True
     filled = [cell for cell in first if cell]
     return width > 2 and len(rows) > 2 and len(filled) == width == len({*filled}) and max(map(len, filled)) <= 40
+
+
+@cache
+def _label_of_years() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:{any_of(lexicon().table_words['periods'])})\b", re.IGNORECASE)

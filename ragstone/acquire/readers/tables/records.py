@@ -5,31 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from itertools import chain
 
 from ragstone.acquire.readers.decode import clean
 from ragstone.acquire.readers.tables.fields import Json, as_text, as_time, typed
 from ragstone.core.records import Span
+from ragstone.language import lexicon
+from ragstone.language.words import any_of
 
 MOST_FACTS = 100
 """Columns of a row that become facts to filter by; a wider table holds measurements, and its text has them all."""
 LONGEST_FACT = 200
 """Characters of a fact; people filter by names and numbers, not by descriptions."""
 
-_FULL_NAME = (
-    re.compile(r"(?:first|given|fore)[ _-]?name", re.IGNORECASE),
-    re.compile(r"(?:last|family|sur)[ _-]?name|surname", re.IGNORECASE),
-)
-_NAMING = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"name|full[ _-]?name|title|titel|pavadinimas|vardas|nom|nombre|nome",
-        r"question|subject|headline|label|term",
-        r".*(?:name|title|pavadinimas)",
-        r".*(?:product|item|article|model|company|shop|store|customer|employee|event|place|bezeichnung)",
-    )
-)
-"""The names of columns that name what a row is about, the likeliest first."""
 _SHORT = 120
 """Characters of a value that still stands on the line of the others."""
 
@@ -69,10 +58,10 @@ def _written_fields(fields: Mapping[str, Json]) -> tuple[list[tuple[str, str, st
 def record_title(fields: Mapping[str, Json]) -> str:
     """Return what names a row: the value of the likeliest column, or else its first words; empty if it has none."""
     named = {column.strip(): _written(value) for column, value in fields.items()}
-    full = [next((text for column, text in named.items() if part.fullmatch(column)), "") for part in _FULL_NAME]
+    full = [next((text for column, text in named.items() if part.fullmatch(column)), "") for part in _full_name()]
     if all(full):
         return " ".join(full)
-    for pattern in _NAMING:
+    for pattern in _naming():
         for column, text in named.items():
             if text and len(text) <= _SHORT and pattern.fullmatch(column):
                 return text
@@ -97,3 +86,20 @@ def _written(value: Json) -> str:
             return clean(json.dumps(value, ensure_ascii=False))
         case _:
             return as_text(value).strip()
+
+
+@cache
+def _full_name() -> tuple[re.Pattern[str], ...]:
+    """Return patterns of the names of the columns that together name a person."""
+    return tuple(_columns(name) for name in ("first_name", "last_name"))
+
+
+@cache
+def _naming() -> tuple[re.Pattern[str], ...]:
+    """Return patterns of the names of columns that name what a row is about, the likeliest first."""
+    return (_columns("name"), _columns("subject"), _columns("ending", ".*"), _columns("thing", ".*"))
+
+
+def _columns(kind: str, before: str = "") -> re.Pattern[str]:
+    words = any_of(lexicon().columns[kind]).replace(r"\ ", "[ _-]?")
+    return re.compile(rf"{before}(?:{words})", re.IGNORECASE)

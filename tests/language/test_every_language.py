@@ -1,0 +1,155 @@
+"""Every language has a whole file, and recognises its own questions and no others'."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from ragstone.core.kinds import Kind
+from ragstone.language import language_of, languages, lexicon, phrases, replies
+from ragstone.language.facts import words
+from ragstone.language.files import table
+from ragstone.language.talk import talking
+from ragstone.language.words import written_in
+from ragstone.query.analysis import kind
+from ragstone.query.talk import talk_of
+
+ASKED = frozenset(key for key in table("en") if key not in table("sv"))
+"""Entries that read questions and name documents; a language may be read and answered in without them."""
+OPEN = {"calculated", "companies", "currencies", "numbers", "ordinals", "scales", "topics", "units", "words"}
+"""Entries whose keys differ from language to language."""
+FEWEST = {"stop": 20, "negations": 4, "numbers": 8, "months": 12, "opposites": 15, "units": 5}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Questions of a language, by kind, a greeting, and a sentence with a date and an amount."""
+
+    questions: Mapping[Kind, str]
+    greeting: str
+    dated: str
+
+
+SAMPLES = {
+    "en": Sample(
+        questions={
+            "how_to": "How can I sign in?",
+            "location": "Where is the office?",
+            "time": "When does the course begin?",
+            "quantity": "How many members are there?",
+            "reason": "Why is the pool closed?",
+        },
+        greeting="Hello!",
+        dated="On 3 March 2024 it cost 5 million dollars.",
+    ),
+    "de": Sample(
+        questions={
+            "how_to": "Wie kann ich mich anmelden?",
+            "location": "Wo ist das Büro?",
+            "time": "Wann beginnt der Kurs?",
+            "quantity": "Wie viele Mitglieder gibt es?",
+            "reason": "Warum ist das Bad geschlossen?",
+        },
+        greeting="Guten Morgen!",
+        dated="Am 3. März 2024 kostete es 5 Millionen Dollar.",
+    ),
+    "lt": Sample(
+        questions={
+            "how_to": "Kaip galiu prisijungti?",
+            "location": "Kur yra biuras?",
+            "time": "Kada prasideda kursas?",
+            "quantity": "Kiek yra narių?",
+            "reason": "Kodėl baseinas uždarytas?",
+        },
+        greeting="Labas rytas!",
+        dated="2024 m. kovo 3 d. kainavo 5 milijonus dolerių.",
+    ),
+    "ms": Sample(
+        questions={
+            "how_to": "Bagaimana saya boleh log masuk?",
+            "location": "Di mana pejabat itu?",
+            "time": "Bila kursus itu bermula?",
+            "quantity": "Berapa ahli yang ada?",
+            "reason": "Mengapa kolam itu ditutup?",
+        },
+        greeting="Selamat pagi!",
+        dated="Pada 3 Mac 2024 ia berharga 5 juta dolar.",
+    ),
+    "nl": Sample(
+        questions={
+            "how_to": "Hoe kan ik inloggen?",
+            "location": "Waar is het kantoor?",
+            "time": "Wanneer begint de cursus?",
+            "quantity": "Hoeveel leden zijn er?",
+            "reason": "Waarom is het zwembad gesloten?",
+        },
+        greeting="Goedemorgen!",
+        dated="Op 3 maart 2024 kostte het 5 miljoen dollar.",
+    ),
+}
+PAIRS = [(language, kind, question) for language, one in SAMPLES.items() for kind, question in one.questions.items()]
+
+
+def keys(entry: object, path: str = "") -> set[str]:
+    if not isinstance(entry, Mapping) or path.rpartition(".")[2] in OPEN:
+        return {path}
+    some: Mapping[str, Any] = entry
+    return {one for key, value in some.items() for one in keys(value, f"{path}.{key}")}
+
+
+def test_every_language_that_is_asked_in_has_samples() -> None:
+    assert set(talking()) == SAMPLES.keys()
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_file_has_the_entries_of_the_english_one(language: str) -> None:
+    wanted = {key: entry for key, entry in table("en").items() if language in talking() or key not in ASKED}
+    assert keys(table(language)) == keys(wanted)
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_file_has_enough_words(language: str) -> None:
+    entries = table(language)
+    assert {name: len(entries[name]) for name, least in FEWEST.items() if len(entries[name]) < least} == {}
+    assert phrases(language) != phrases("en") or language == "en"
+    assert replies(language) != replies("en") or language == "en"
+
+
+@pytest.mark.parametrize(("language", "expected", "question"), PAIRS)
+def test_the_kind_of_a_question_is_told(language: str, expected: Kind, question: str) -> None:
+    assert kind(question, language) == expected
+
+
+@pytest.mark.parametrize(("language", "expected", "question"), PAIRS)
+def test_no_language_takes_questions_of_another(language: str, expected: Kind, question: str) -> None:
+    assert kind(question, "") == expected
+    assert language_of(question) in (language, "")
+
+
+@pytest.mark.parametrize("language", SAMPLES)
+def test_greetings_need_no_search(language: str) -> None:
+    talk = talk_of(SAMPLES[language].greeting, language)
+    assert talk is not None
+    assert (talk.kind, talk.language) == ("greeting", language)
+
+
+@pytest.mark.parametrize("language", SAMPLES)
+def test_months_and_numbers_are_read(language: str) -> None:
+    values = {word.value for word in words(SAMPLES[language].dated)}
+    assert {"3", "month 3", "2024", "5"} <= values
+
+
+@pytest.mark.parametrize("language", languages())
+def test_function_words_tell_languages_apart(language: str) -> None:
+    """At most a quarter of the function words are those of another language."""
+    own = written_in(language).stop
+    for other in languages():
+        if other != language:
+            assert len(own & written_in(other).stop) <= len(own) / 4, other
+
+
+def test_unknown_languages_use_all_words() -> None:
+    assert lexicon("xx").search_stop >= lexicon("nl").search_stop | lexicon("en").search_stop
