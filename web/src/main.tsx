@@ -3,7 +3,7 @@ import { createRoot } from "react-dom/client";
 import { App } from "./App";
 import { Announcer } from "./shell/Announcer";
 import { applyTheme } from "./shell/theme";
-import { language } from "./words/shared/words";
+import { language } from "./words/shared";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";

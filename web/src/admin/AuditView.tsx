@@ -1,11 +1,11 @@
 import { useCallback, useState } from "react";
 import { told } from "../api/errors";
 import type { AuditEntry } from "../api/types";
-import { language } from "../words/shared/words";
+import { language } from "../words/shared";
+import { adminWords } from "../words/words";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words/words";
 
 const PAGE = 50;
 

@@ -1,10 +1,10 @@
 import type { Job } from "../api/types";
 import { ago } from "../shell/time";
+import { adminWords } from "../words/words";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
 import { SourcesTable } from "./SourcesTable";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words/words";
 
 const EVERY = 2000;
 const SOURCES_EVERY = 10_000;

@@ -3,10 +3,10 @@ import type { StoredKey } from "../api/types";
 import { CopyButton } from "../chat/CopyButton";
 import { ConfirmDialog } from "../shell/ConfirmDialog";
 import { ago } from "../shell/time";
+import { adminWords } from "../words/words";
 import { Failed, RightsFields, readsText, rightsIn, scopesText, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words/words";
 
 /** The keys of programs: list, make, revoke. */
 export function KeysView() {

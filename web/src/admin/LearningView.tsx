@@ -1,10 +1,10 @@
 import { type FormEvent, useState } from "react";
 import { ago } from "../shell/time";
-import { language } from "../words/shared/words";
+import { language } from "../words/shared";
+import { adminWords } from "../words/words";
 import { Failed, Figures, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words/words";
 
 /** What a trial can change; the server says which values are out of bounds. */
 const CHOICES = [

@@ -1,10 +1,10 @@
 import type { FormEvent } from "react";
 import type { LiveSetting } from "../api/types";
 import { ago } from "../shell/time";
+import { adminWords } from "../words/words";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words/words";
 
 /** The settings of questions that may change while servers run: what is configured, and what holds instead. */
 export function LiveSettingsView() {

@@ -3,11 +3,11 @@ import { told } from "../api/errors";
 import type { ModelServer, ModelTrial, RunningServer } from "../api/types";
 import { useAnnounce } from "../shell/Announcer";
 import { ConfirmDialog } from "../shell/ConfirmDialog";
-import { language } from "../words/shared/words";
+import { language } from "../words/shared";
+import { adminWords } from "../words/words";
 import { Failed, Figures, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words/words";
 
 const QUOTED = "extractive";
 

@@ -1,11 +1,11 @@
 import { useCallback, useState } from "react";
 import { ago } from "../shell/time";
-import { language } from "../words/shared/words";
+import { language } from "../words/shared";
+import { adminWords } from "../words/words";
 import { Plot } from "./Plot";
 import { Failed, Figures, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words/words";
 
 const SPANS = [7, 30, 90] as const;
 

@@ -2,10 +2,10 @@ import { type FormEvent, useState } from "react";
 import type { Person } from "../api/types";
 import { ConfirmDialog } from "../shell/ConfirmDialog";
 import { Modal } from "../shell/Modal";
+import { adminWords } from "../words/words";
 import { Failed, RightsFields, readsText, rightsIn, scopesText, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words/words";
 
 /** Who signs in: users with passwords, who can be changed, and whoever is signed in through the provider. */
 export function PeopleView() {

@@ -1,4 +1,4 @@
-import { language } from "../words/shared/words";
+import { language } from "../words/shared";
 
 interface Part {
   name: string;

@@ -1,8 +1,8 @@
 import type { SyncedSource } from "../api/types";
 import { ago } from "../shell/time";
-import { language } from "../words/shared/words";
+import { language } from "../words/shared";
+import { adminWords } from "../words/words";
 import { Table } from "./parts";
-import { adminWords } from "./words/words";
 
 const HOUR = 3600;
 /** How often a source can be synced here, in seconds; programs may set any other time. */

@@ -1,11 +1,11 @@
 import { useState } from "react";
 import { told } from "../api/errors";
 import type { ModelTest } from "../api/types";
-import { language } from "../words/shared/words";
+import { language } from "../words/shared";
+import { adminWords } from "../words/words";
 import { Failed, Figures, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";
-import { adminWords } from "./words/words";
 
 /** What is stored and by which engines it is found, and whether the models answer. */
 export function SystemView() {

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Icon } from "../shell/Icon";
+import { adminWords } from "../words/words";
 import type { Rights } from "./requests";
-import { adminWords } from "./words/words";
 
 const SCOPES = ["read", "write", "tokens", "admin"] as const;
 

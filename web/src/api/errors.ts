@@ -1,4 +1,4 @@
-import { shared } from "../words/shared/words";
+import { shared } from "../words/shared";
 /** An error of the API, with its own message. */
 export class ApiError extends Error {
   constructor(

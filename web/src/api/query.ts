@@ -1,4 +1,4 @@
-import { shared } from "../words/shared/words";
+import { shared } from "../words/shared";
 import { ApiError } from "./errors";
 import { eventsOf } from "./sse";
 import type { Answer, EvidenceEvent, Problem, SentenceEvent } from "./types";

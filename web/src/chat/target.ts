@@ -1,6 +1,6 @@
 import type { Citation, Hit, Listed } from "../api/types";
 import type { Cited } from "../shell/route";
-import { shared } from "../words/shared/words";
+import { shared } from "../words/shared";
 
 const WEB = "web:";
 

@@ -1,4 +1,4 @@
-import type { Language } from "../words/shared/words";
+import type { Language } from "../words/shared";
 import { LANGUAGES, NAMES, speak, useLanguage, words } from "../words/words";
 
 /** The language of the page; answers are in that of the question. */

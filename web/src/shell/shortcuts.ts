@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import type { Words } from "../words/words";
+import type { Words } from "../words/types";
 
 const NAME = "ragstone.shortcuts";
 

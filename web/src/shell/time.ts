@@ -1,4 +1,4 @@
-import { language } from "../words/shared/words";
+import { language } from "../words/shared";
 import { words } from "../words/words";
 
 const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [

@@ -6,7 +6,7 @@ import { randomId } from "../shell/ids";
 import { safeLink } from "../text/links";
 import { type Block, blocksOf, type Words } from "../text/markdown";
 import { type Passage, type Piece, type Proved, passagesOf } from "../text/proof";
-import { shared } from "../words/shared/words";
+import { shared } from "../words/shared";
 import { el, icon, iconButton } from "./dom";
 
 /** Stores a vote, and returns what to tell of that. */

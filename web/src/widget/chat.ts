@@ -1,7 +1,7 @@
 import { isAbort, told } from "../api/errors";
 import { type Chat, isUnderWay, reduce, type Turn, type Vote } from "../chat/turns";
 import { randomId } from "../shell/ids";
-import { shared } from "../words/shared/words";
+import { shared } from "../words/shared";
 import { turnView } from "./answer";
 import type { Server } from "./asking";
 import { el, icon, iconButton } from "./dom";

@@ -1,6 +1,6 @@
 import prose from "../styles/prose.css?inline";
 import tokens from "../styles/tokens.css?inline";
-import { setLanguage, shared } from "../words/shared/words";
+import { setLanguage, shared } from "../words/shared";
 import { Server } from "./asking";
 import { ChatPanel } from "./chat";
 import { el, icon } from "./dom";

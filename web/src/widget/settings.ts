@@ -1,4 +1,4 @@
-import { type Language, preferred } from "../words/shared/words";
+import { type Language, preferred } from "../words/shared";
 
 /** What a site sets at the script tag, as `data-` attributes. */
 export interface Settings {

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { en } from "./en";
-import { preferred } from "./shared/words";
+import { preferred } from "./shared";
 import { LANGUAGES } from "./words";
 
 type Texts = { [name: string]: unknown };
@@ -30,7 +29,7 @@ const said = (text: unknown): string[] => {
 };
 
 it.each(Object.entries(LANGUAGES))("%s has every text of the page", (_, texts) => {
-  const wanted = [...flat(en)];
+  const wanted = [...flat(LANGUAGES.en)];
   const found = new Map(flat(texts));
   expect([...found.keys()].sort()).toEqual(wanted.map(([name]) => name).sort());
   for (const [name, text] of wanted) {
@@ -43,7 +42,7 @@ it.each(Object.entries(LANGUAGES))("%s has every text of the page", (_, texts) =
 });
 
 it.each(["de", "lt", "ms"] as const)("%s is translated", (language) => {
-  const english = new Map(flat(en));
+  const english = new Map(flat(LANGUAGES.en));
   const same = [...flat(LANGUAGES[language])].filter(
     ([name, text]) => typeof text === "string" && text === english.get(name) && !ALIKE.has(name),
   );

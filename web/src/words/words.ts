@@ -1,16 +1,20 @@
 import { useSyncExternalStore } from "react";
-import { de } from "./de";
-import { en } from "./en";
-import { lt } from "./lt";
-import { ms } from "./ms";
-import { isLanguage, type Language, language, type Said, setLanguage } from "./shared/words";
+import * as de from "./de";
+import * as en from "./en";
+import * as lt from "./lt";
+import * as ms from "./ms";
+import { isLanguage, type Language, language, setLanguage } from "./shared";
+import type { AdminTexts, Words } from "./types";
 
-/** All texts of the page in one language: plain ones, and functions of what they name. */
-export type Words = Said<typeof en>;
-
-export const LANGUAGES: Record<Language, Words> = { en, de, lt, ms };
+export const LANGUAGES: Record<Language, Words> = {
+  en: { ...en.shared, ...en.page },
+  de: { ...de.shared, ...de.page },
+  lt: { ...lt.shared, ...lt.page },
+  ms: { ...ms.shared, ...ms.page },
+};
+const ADMIN: Record<Language, AdminTexts> = { en: en.admin, de: de.admin, lt: lt.admin, ms: ms.admin };
 /** What each language calls itself. */
-export const NAMES: Record<Language, string> = { en: "English", de: "Deutsch", lt: "Lietuvių", ms: "Bahasa Melayu" };
+export const NAMES: Record<Language, string> = { en: en.name, de: de.name, lt: lt.name, ms: ms.name };
 
 const NAME = "ragstone.language";
 
@@ -25,6 +29,9 @@ const listeners = new Set<() => void>();
 
 /** Return the texts in the language of the page. Components that show them are drawn again when it changes. */
 export const words = (): Words => LANGUAGES[language()];
+
+/** Return the texts of administration in the language of the page. */
+export const adminWords = (): AdminTexts => ADMIN[language()];
 
 export function speak(chosen: Language): void {
   setLanguage(chosen);

@@ -1,17 +1,10 @@
-import { de } from "./de";
-import { en } from "./en";
-import { lt } from "./lt";
-import { ms } from "./ms";
+import { shared as de } from "./de";
+import { shared as en } from "./en";
+import { shared as lt } from "./lt";
+import { shared as ms } from "./ms";
+import type { SharedTexts } from "./types";
 
-/** The texts that the page and the chat on other sites have in common, in one language. */
-export type Shared = Said<typeof en>;
-export type Said<Text> = Text extends (...given: infer Given) => string
-  ? (...given: Given) => string
-  : Text extends string
-    ? string
-    : { readonly [Key in keyof Text]: Said<Text[Key]> };
-
-const SHARED = { en, de, lt, ms } as const satisfies Record<string, Shared>;
+const SHARED = { en, de, lt, ms } as const satisfies Record<string, SharedTexts>;
 export type Language = keyof typeof SHARED;
 
 export const isLanguage = (name: string | null): name is Language => name !== null && Object.hasOwn(SHARED, name);
@@ -24,7 +17,7 @@ export function preferred(wanted: readonly string[]): Language {
 let current: Language = preferred(globalThis.navigator?.languages ?? []);
 
 /** Return the texts in the language that is spoken. */
-export const shared = (): Shared => SHARED[current];
+export const shared = (): SharedTexts => SHARED[current];
 
 export const language = (): Language => current;
 
