@@ -75,7 +75,7 @@ class JournalJobs:
         files are there.
 
         Args:
-            server: the id of the server that takes over, as of `host_of`.
+            server: the id of the server that takes over, which begins with its host.
             alive: the ids of the servers that run on this host.
 
         Raises:
@@ -83,7 +83,7 @@ class JournalJobs:
         """
 
         def is_left(job: Job) -> bool:
-            return job.server not in alive and host_of(job.server) == host_of(server)
+            return job.server not in alive and _host_of(job.server) == _host_of(server)
 
         if not any(map(is_left, self._select(_SERVED, []))):
             return []
@@ -196,7 +196,7 @@ _SERVED = "ended IS NULL AND due IS NULL ORDER BY at"
 """Unfinished jobs of servers."""
 
 
-def host_of(server: str) -> str:
+def _host_of(server: str) -> str:
     """Return the host that the id of a server names, as in ``host-id``."""
     return server.rpartition("-")[0]
 
