@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
+from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
 from itertools import product
@@ -178,10 +179,9 @@ def _serving(name: str, stack: ExitStack) -> Served | None:
 
 def _chroma_texts(url: str) -> Iterator[str]:
     """Yield everything that a Chroma server returns of its collections."""
-    import chromadb
-
+    chroma: Any = import_module("chromadb")  # which may not be installed
     address = urlsplit(url)
-    client = chromadb.HttpClient(host=address.hostname or "", port=address.port or 0)
+    client = chroma.HttpClient(host=address.hostname or "", port=address.port or 0)
     for collection in client.list_collections():
         yield repr(collection.get(include=["documents", "metadatas"]))
 
