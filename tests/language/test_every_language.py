@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,3 +153,21 @@ def test_function_words_tell_languages_apart(language: str) -> None:
 
 def test_unknown_languages_use_all_words() -> None:
     assert lexicon("xx").search_stop >= lexicon("nl").search_stop | lexicon("en").search_stop
+
+
+@pytest.mark.parametrize("language", languages())
+def test_reads_every_word_as_text(language: str) -> None:
+    assert [one for one in entries(table(language)) if isinstance(one, bool)] == []
+
+
+def entries(value: Any) -> Iterator[Any]:
+    """Yield the keys and values of a table, at any depth."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            yield key
+            yield from entries(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from entries(one)
+    else:
+        yield value
