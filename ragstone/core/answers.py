@@ -156,7 +156,8 @@ class Draft:
     ``answerability`` is the estimated probability, 0 to 1, that the evidence answers; ``support`` is the share of
     claims that citations support. ``rightness`` is the estimated probability that a written answer is right; None for
     quotes, which are right if the evidence answers. ``model`` names the author; ``notices`` inform the asker;
-    ``degraded`` says that a failure forced a simpler answer than requested.
+    ``degraded`` says that a failure forced a simpler answer than requested; ``failed`` that the language model failed,
+    and that the first paragraph says so.
     """
 
     text: str
@@ -168,6 +169,7 @@ class Draft:
     rightness: float | None = None
     model: str = "extractive"
     degraded: bool = False
+    failed: bool = False
     notices: tuple[str, ...] = ()
 
     @property
@@ -214,7 +216,8 @@ class Answer:
     confidence of the final answer, from its ``rightness`` and these scores. A reply has no estimate; its probabilities
     are 0. ``policy``
     is the version of the learned policy; 0 means the settings alone. ``kind`` is the kind of the question. ``steps``
-    are the searches after the first one. ``sent`` are the calls of services, in order.
+    are the searches after the first one. ``sent`` are the calls of services, in order. ``failed`` says that the
+    language model failed, and that the first paragraph of the ``answer`` says so.
 
     >>> from ragstone import Ragstone
     >>> with Ragstone("kb") as kb:
@@ -251,6 +254,7 @@ class Answer:
     kind: Kind = "question"
     steps: tuple[SearchStep, ...] = ()
     sent: tuple[Sent, ...] = ()
+    failed: bool = False
 
     @property
     def abstained(self) -> bool:
@@ -272,6 +276,7 @@ class Answer:
             "support": self.support,
             "rightness": self.rightness,
             "model": self.model,
+            "failed": self.failed,
             "judge_scores": asdict(self.judge_scores) if self.judge_scores else None,
             "retrieval_method": self.retrieval_method,
             "web_search_triggered": self.web_search_triggered,

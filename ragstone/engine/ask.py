@@ -322,6 +322,7 @@ class Ask:
             rightness=round(rightness, 4),
             statements=draft.statements,
             model=draft.model,
+            failed=draft.failed,
             judge_scores=scores,
             web_search_triggered=checked.web_searched,
             notices=(*evidence.missing, *evidence.notices, *draft.notices, *request.meter.notices),

@@ -113,7 +113,8 @@ def instead(quoted: Draft, why: str, language: str) -> Draft:
     lead = f"{phrases(language).failed}\n\n"
     statements = tuple(moved(one, len(lead)) for one in quoted.statements)
     notices = (f"The documents are quoted, because the language model failed: {why}", *quoted.notices)
-    return replace(quoted, text=f"{lead}{quoted.text}", statements=statements, notices=notices, degraded=True)
+    text = f"{lead}{quoted.text}"
+    return replace(quoted, text=text, statements=statements, notices=notices, degraded=True, failed=True)
 
 
 def closest_lead(evidence: Evidence, settings: RespondSettings, lacks: Sequence[Lack] = ()) -> str:

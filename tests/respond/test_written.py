@@ -162,6 +162,7 @@ def test_a_failure_stands_above_the_quotes(embedder: MiniLM, reply: Exception):
     assert "Masks are sold at the entrance" in quoted
     assert next(answer.text[one.start : one.end] for one in answer.statements if one.markers) in quoted
     assert answer.degraded
+    assert answer.failed
     assert answer.notices[0].endswith("the language model failed: it is away")
 
 

@@ -135,7 +135,7 @@ it("notes above a quoted answer that the model failed", () => {
   const answer = answered(text, {
     statements: [stated(lead.length + 2, text.length, { markers: [1] })],
     citations: [cited(1)],
-    notices: ["The documents are quoted, because the language model failed: openai:x: it timed out"],
+    failed: true,
   });
   show(whole(answer));
   expect(document.querySelector(".notice.warn")?.textContent?.trim()).toBe(lead);

@@ -11,8 +11,6 @@ export interface Said {
   proofs: readonly Proved[];
 }
 
-/** How the notice begins that explains the first paragraph of a quoted answer (ragstone/respond/drafts.py). */
-const FAILED = "The documents are quoted, because the language model failed";
 const PASSAGE = "- ";
 
 /** Whether a turn ended without an answer, and shows the closest passages instead. */
@@ -22,7 +20,7 @@ export const refused = ({ answer }: Turn): boolean => answer?.abstained === true
 export function saidOf({ text, answer, sentences }: Turn, listed: boolean): Said {
   if (!answer) return { failed: "", words: text, proofs: locatedIn(text, sentences) };
   const proofs = provedOf(text, answer.statements);
-  const lead = answer.notices.some((one) => one.startsWith(FAILED)) ? text.indexOf("\n\n") : -1;
+  const lead = answer.failed ? text.indexOf("\n\n") : -1;
   const start = lead < 0 ? 0 : lead + 2;
   const end = listed ? endOf(text, start, answer.outcome, proofs) : text.length;
   return {

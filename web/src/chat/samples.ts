@@ -80,6 +80,7 @@ export const answered = (answer: string, more: Partial<Answer> = {}): Answer => 
   },
   notices: [],
   policy: 0,
+  failed: false,
   steps: [],
   sent: [],
   hits: null,

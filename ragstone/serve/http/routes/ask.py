@@ -216,6 +216,7 @@ class Answer(Response):
     support: Share = Field(description="share of the claims that citations support")
     rightness: Share = Field(description="probability, without a judge, that the answer is right")
     model: str
+    failed: bool = Field(description="whether the language model failed; the first paragraph of `answer` says so")
     judge_scores: JudgeScores | None
     retrieval_method: str
     web_search_triggered: bool
