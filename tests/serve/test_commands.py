@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,6 +16,7 @@ from running import Run
 
 import ragstone
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.history.changed_settings import ChangedSettings
 from ragstone.serve.cli import app as cli
 
 pytestmark = pytest.mark.usefixtures("kb")
@@ -26,6 +28,7 @@ ANSWER_FIELDS = {
     "kind",
     "answer",
     "outcome",
+    "failed",
     "abstained",
     "sources",
     "confidence",
@@ -142,6 +145,19 @@ def test_status_and_settings(run: Run) -> None:
     assert origins["chunk.size"] == (1200, "knowledge base")
     assert origins["query.rrf_k"] == (60, "default")
     assert "rank.top_k" in run("settings").out
+
+
+def test_lists_services_of_settings_changed_live(run: Run, kb: Path) -> None:
+    assert run("settings", "--leaves").out == "nothing leaves this machine under these settings\n"
+    with closing(KnowledgeBase.open(kb)) as opened, closing(opened.history.journal()) as journal:
+        changed = ChangedSettings(journal)
+        changed.set("services.servers.spare", json.dumps({"base_url": "http://127.0.0.1:9/v1", "api_key": "secret-7"}))
+        changed.set("respond.model.name", "spare:small")
+    told = run("settings", "--leaves", "--json")
+    [left] = told.json["leaves"]
+    assert (left["kind"], left["address"]) == ("language model", "http://127.0.0.1:9/v1")
+    assert left["setting"] == "respond.model.name=spare:small, changed while servers run"
+    assert "secret-7" not in told.out
 
 
 def test_settings_without_a_knowledge_base(run: Run, tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from ragstone.catalog.location import engines_in_use
 from ragstone.core.errors import NotFound, SettingsError
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.leaving import Destination, destinations
+from ragstone.history.changed_settings import ChangedSetting, ChangedSettings
 from ragstone.respond import choose
 from ragstone.settings import Settings
 from ragstone.settings.load import Tree, leaves, load, merge, parse_overrides, profile_of, read_preset
@@ -32,7 +33,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InForce:
-    """All settings, the writer of the answers, in words, and what would leave this machine."""
+    """All settings, the writer of the answers, in words, and what would leave this machine.
+
+    ``leaves`` includes what servers send under settings that administrators changed while they run.
+    """
 
     settings: tuple[Setting, ...]
     writer: str
@@ -47,9 +51,13 @@ def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> InForce:
         SettingsMismatch: a setting differs from the one that the knowledge base was built with.
     """
     stored: Tree = {}
+    changed: Mapping[str, ChangedSetting] = {}
     try:
-        with closing(KnowledgeBase.open(kb, overrides, preset=preset)) as opened, opened.current() as version:
-            stored = version.built.remembered(engines_in_use(version.location.shelf))
+        with closing(KnowledgeBase.open(kb, overrides, preset=preset)) as opened:
+            with opened.current() as version:
+                stored = version.built.remembered(engines_in_use(version.location.shelf))
+            with closing(opened.history.journal()) as journal:
+                changed = ChangedSettings(journal).all()
     except NotFound:
         pass
     loaded = load(overrides, preset=preset, remembered=stored)
@@ -79,7 +87,19 @@ def in_force(kb: Path, overrides: Sequence[str], preset: str | None) -> InForce:
         )
         for path, info, value in leaves(loaded.settings)
     ]
-    return InForce(settings=tuple(rows), writer=_writer(loaded.settings), leaves=destinations(loaded.settings))
+    leaving = _leaving(loaded.settings, changed)
+    return InForce(settings=tuple(rows), writer=_writer(loaded.settings), leaves=leaving)
+
+
+def _leaving(settings: Settings, changed: Mapping[str, ChangedSetting]) -> tuple[Destination, ...]:
+    """Return what these settings send, then what servers send besides, under what administrators changed."""
+    own = destinations(settings)
+    if not changed:
+        return own
+    from ragstone.serve.http.live_settings import held
+
+    served = [one for one in destinations(held(settings, changed)) if one not in own]
+    return (*own, *(replace(one, setting=f"{one.setting}, changed while servers run") for one in served))
 
 
 def _writer(settings: Settings) -> str:

@@ -46,10 +46,10 @@ class LiveSettings:
         changed = await self.changed()
         if not changed:
             return self.engine.under(change) if change else self.engine
-        held = partial(_held, changed=changed)
+        live = partial(held, changed=changed)
         if change is None:
-            return self.engine.under(held, learns=True)
-        return self.engine.under(lambda settings: change(held(settings)))
+            return self.engine.under(live, learns=True)
+        return self.engine.under(lambda settings: change(live(settings)))
 
     async def settings(self) -> Settings:
         """Return the settings that hold for a question that changes none."""
@@ -95,14 +95,14 @@ class LiveSettings:
         self._looked = float("-inf")
 
 
-def _is_known(path: str) -> bool:
-    return path in CHANGEABLE or path == MODEL or path.startswith(SERVERS)
-
-
-def _held(settings: Settings, changed: Mapping[str, ChangedSetting]) -> Settings:
+def held(settings: Settings, changed: Mapping[str, ChangedSetting]) -> Settings:
     """Return the settings with what administrators changed."""
     wanted = _parsed({path: one.value for path, one in changed.items() if path in CHANGEABLE})
     return apply(with_models(settings, changed), wanted)
+
+
+def _is_known(path: str) -> bool:
+    return path in CHANGEABLE or path == MODEL or path.startswith(SERVERS)
 
 
 def _checked(values: Mapping[str, Value]) -> BaseModel:
