@@ -117,6 +117,8 @@ def test_what_a_passage_denies_is_a_fact():
     ("first", "claims", "told"),
     [
         (None, ["absence", "fact"], "nothing"),
+        (None, ["absence", "fact", "fact"], "part"),
+        (None, ["absence", "absence"], "nothing"),
         (None, ["fact", "absence"], "part"),
         (None, ["fact"], "all"),
         ("nothing", ["fact"], "nothing"),

@@ -1,8 +1,8 @@
 """What a reply says of the sources: whether they answer the question, in part, or not at all.
 
 The prompt asks for a first line that a small model can write: ``FOUND: yes``, ``FOUND: partly`` or ``FOUND: no``. The
-line is taken off. If it is missing, the sentences decide: a reply that only says that the documents do not tell
-something is a refusal, in whatever words.
+line is taken off. If it is missing, the sentences decide: a reply that begins by saying that the documents do not tell
+something is a refusal, in whatever words, unless several facts follow. One fact is usually only what comes closest.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ _FIRST = re.compile(
     re.IGNORECASE,
 )
 _BARE = re.compile(r"\W*no[ _]answer\W*", re.IGNORECASE)
+PARTLY = 2
+"""Facts after words such as "no price is given" from which a reply answers a part of the question."""
 _MAX_FIRST = 48
 """Characters of a first line, at most."""
 
@@ -75,6 +77,8 @@ def told_by(first: Told | None, claims: Sequence[Claim]) -> Told:
     """
     said = [one for one in claims if one != "nothing"]
     denies = "absence" in said
-    if first == "nothing" or (first is None and denies and said[0] == "absence"):
+    if first == "nothing":
+        return "nothing"
+    if first is None and denies and said[0] == "absence" and said.count("fact") < PARTLY:
         return "nothing"
     return "part" if first != "all" and (denies or first == "part") else "all"
