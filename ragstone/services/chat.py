@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -97,6 +97,16 @@ def _read(text: str, form: type[Form]) -> tuple[Form | None, str]:
     """Return the last object in the text that has the form, or what is wrong with the text."""
     found: Form | None = None
     wrong = "it contains no object"
+    for one in objects(text, form):
+        if isinstance(one, str):
+            wrong = one
+        else:
+            found = one
+    return found, wrong
+
+
+def objects(text: str, form: type[Form]) -> Iterator[Form | str]:
+    """Yield the objects in a text that have a form, whatever stands around them, and what is wrong with the others."""
     start = text.find("{")
     for _ in range(_MAX_STARTS):
         if start < 0:
@@ -104,13 +114,12 @@ def _read(text: str, form: type[Form]) -> tuple[Form | None, str]:
         after = start + 1
         if end := _end(text, start):
             try:
-                found = form.model_validate(parsed(text[start:end]))
+                yield form.model_validate(parsed(text[start:end]))
                 after = end
             except ValidationError as error:
                 first = error.errors()[0]
-                wrong = f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
+                yield f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
         start = text.find("{", after)
-    return found, wrong
 
 
 def _end(text: str, start: int) -> int:

@@ -80,6 +80,7 @@ def test_believes_a_no_with_a_quote() -> None:
         '```json\n[{"sentence": 1, "verdict": "absent", "quote": ""},\n{"sentence": 2, "verdict": "absent"}]\n```',
         'Sure!\n{"sentence": "1", "verdict": "Absent", "quote": null}\n{"sentence": 2, "verdict": false}\n{"sen',
         '{"sentence": 1, "verdict": "unsupported", "quote": "", "why": "not there"}',
+        '{"checks": [{"sentence": 1, "verdict": "absent", "quote": "no {braces} here"}]}',
     ],
 )
 def test_reads_replies_leniently(reply: str) -> None:

@@ -115,6 +115,26 @@ def test_events_make_up_the_answer(embedder: MiniLM):
     assert any(isinstance(part, TextWritten) for part in parts[first:])  # it closes while the rest is written
 
 
+OTHER = Document(id="other", title="Parking", text="Cars may park behind the museum for an hour. Buses may not.")
+
+
+def test_second_call_reads_only_the_passages_used(embedder: MiniLM):
+    wrong = '{"sentence": 1, "verdict": "absent", "quote": ""}'
+    model = ScriptedModel("FOUND: yes\nMasks are sold at the entrance for two euros [1].", wrong)
+    answer = draft(streamed(embedder, model, evidence(embedder, QUESTION, MASKS, OTHER), check="model"))
+    assert answer.text == "Masks are sold at the entrance for two euros. [1] [?]"
+    assert answer.statements[0].reason == "no source says this"
+    read, checked = ("".join(one.content for one in asked) for asked in model.asked)
+    assert ("Cars may park" in read, "Cars may park" in checked) == (True, False)
+
+
+def test_second_call_that_fails_changes_nothing(embedder: MiniLM):
+    model = ScriptedModel("FOUND: yes\nMasks are sold at the entrance for two euros [1].", ModelError("it is away"))
+    answer = draft(streamed(embedder, model, evidence(embedder), check="model"))
+    assert [one.state for one in answer.statements] == ["supported"]
+    assert "A second check failed: it is away" in answer.notices
+
+
 def test_stops_a_model_that_repeats_itself(embedder: MiniLM):
     model = ScriptedModel("Masks are sold at the entrance. " + "The answer is:\n\n" * 1000)
     answer = draft(streamed(embedder, model, evidence(embedder)))

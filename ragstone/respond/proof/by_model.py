@@ -1,7 +1,8 @@
 """Check all sentences of an answer with one call of a language model, beside the check without one.
 
 The model is asked for the words of a passage that say, or deny, each sentence, and is believed only if those words
-stand there. What it does not decide keeps the state that it had. A wrong figure stays wrong whatever the model says.
+stand there; that no passage says a sentence, it is believed without. What it does not decide keeps the state that it
+had. A wrong figure stays wrong whatever the model says.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from ragstone.core.answers import Message
 from ragstone.core.errors import ModelError
@@ -20,11 +21,10 @@ from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond.proof.checker import SUPPORTED
 from ragstone.respond.proof.records import Checker, Proof, Quote
-from ragstone.services.chat import complete, new_key, quoted
+from ragstone.services.chat import complete, new_key, objects, quoted
 
 MIN_QUOTE = 12
 """Characters that a quote must have to decide anything."""
-_OBJECT = re.compile(r"\{[^{}]*\}")
 _SKIPPED = re.compile(r"[\s*_`|\"'“”„’‘]+")
 """White space, signs of Markdown and quotation marks, which may differ in a quote."""
 _ELLIPSIS = re.compile(r"\s*(?:\.\.\.|…|\[\.\.\.\]|\[…\])\s*")
@@ -111,12 +111,8 @@ def _messages(sentences: Sequence[str], hits: Sequence[Hit]) -> list[Message]:
 def _read(text: str) -> dict[int, Checked]:
     """Return what the model says of each sentence; what is not understood is left out."""
     out: dict[int, Checked] = {}
-    for found in _OBJECT.finditer(text):
-        try:
-            one = Checked.model_validate_json(found.group(), strict=False)
-        except ValidationError:
-            continue
-        if one.means:
+    for one in objects(text, Checked):
+        if isinstance(one, Checked) and one.means:
             out.setdefault(one.sentence, one)
     return out
 
@@ -131,7 +127,7 @@ def _decided(proof: Proof, told: Checked | None, hits: Sequence[Hit]) -> Proof:
     if told.means == "no" and quote is not None:
         reason = proof.reason or f"the passage says: {quote.span.of(quote.hit.chunk.text)}"
         return replace(proof, state="contradicted", support=min(proof.support, 1 - SUPPORTED), reason=reason)
-    if told.means == "absent" and proof.state != "supported":
+    if told.means == "absent":
         reason = proof.reason or "no source says this"
         return replace(proof, state="contradicted", support=min(proof.support, 1 - SUPPORTED), reason=reason)
     return proof

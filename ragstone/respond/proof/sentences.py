@@ -31,6 +31,16 @@ class Proved:
     proof: Proof
 
 
+def resting(facts: Sequence[Proved], hits: Sequence[Hit]) -> list[Hit]:
+    """Return the passages that sentences name or quote, in order; all of them if a sentence does neither."""
+    rest = [
+        {hits[number - 1].chunk.id for number in one.sentence.claimed if 0 < number <= len(hits)}
+        | {quote.hit.chunk.id for quote in one.proof.quotes}
+        for one in facts
+    ]
+    return [hit for hit in hits if not all(rest) or any(hit.chunk.id in some for some in rest)]
+
+
 class Prover:
     """Proves the sentences of one answer."""
 

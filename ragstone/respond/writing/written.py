@@ -25,7 +25,7 @@ from ragstone.respond.drafts import cite, instead, refused, replayed
 from ragstone.respond.passage_structure import ends_in_code
 from ragstone.respond.proof.by_model import ModelChecker
 from ragstone.respond.proof.records import Checker, Quote
-from ragstone.respond.proof.sentences import Proved, Prover
+from ragstone.respond.proof.sentences import Proved, Prover, resting
 from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict
 from ragstone.respond.writing.marks import Marks
@@ -181,7 +181,7 @@ class WritingAnswerer:
                     async for part in parts:
                         if isinstance(part, WrittenAnswer):
                             part.unread = len(evidence.hits) - len(prompt.hits)
-                            part = await self._checked_again(part, prompt.hits, request)
+                            part = await self.checked_again(part, prompt.hits, request)
                         yield part
                 return
             except ContextTooLong as error:
@@ -189,14 +189,14 @@ class WritingAnswerer:
                     raise
                 tokens = max(LEAST_TOKENS, min(tokens // 2, (error.limit or tokens) - _RESERVED))
 
-    async def _checked_again(self, answer: WrittenAnswer, hits: Sequence[Hit], request: Request) -> WrittenAnswer:
+    async def checked_again(self, answer: WrittenAnswer, hits: Sequence[Hit], request: Request) -> WrittenAnswer:
         """Return an answer after its second check, by one call of a model; as it is if the settings want none."""
         facts = [one for one in answer.proved if one.claim == "fact"]
         if self._second is None or not facts:
             return answer
         said = [markdown.bare(one.sentence.text) for one in facts]
         try:
-            proofs = await self._second.check_all(said, hits, request, [one.proof for one in facts])
+            proofs = await self._second.check_all(said, resting(facts, hits), request, [one.proof for one in facts])
         except ModelError as error:
             answer.troubles.append(f"A second check failed: {error}")
             return answer
