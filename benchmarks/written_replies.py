@@ -2,7 +2,8 @@
 
 525 replies (`benchmarks.replies`), written by a model to questions of 13 collections from passages that a search finds,
 are replayed through the answerer with default settings, as whole replies and with one sentence made false. Those of the
-collections that nothing is fitted to count. ``--quick`` takes some of each.
+collections that nothing is fitted to count. Each reply is checked again by second calls (`benchmarks.second_calls`).
+``--quick`` takes some of each.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,8 @@ from benchmarks.bases import NO_CACHE, opened
 from benchmarks.common import Options, Result, Table, main, progress
 from benchmarks.replies import Replayed, Use, WrittenReply, numbers, pieces, replies
 from benchmarks.reply_collections import WRITTEN, collection
-from ragstone.core.answers import Draft
+from benchmarks.second_calls import JUDGES, SecondCall, SecondCounts, second_calls
+from ragstone.core.answers import Draft, Statement
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
@@ -69,6 +72,7 @@ class Counted:
     inputs: list[tuple[str, tuple[float, ...], bool]] = field(default_factory=list[tuple[str, tuple[float, ...], bool]])
     seconds: list[float] = field(default_factory=list[float])
     trouble: list[str] = field(default_factory=list[str])
+    again: dict[str, SecondCounts] = field(default_factory=lambda: {one.name: SecondCounts() for one in JUDGES})
 
 
 async def measure(options: Options) -> Result:
@@ -96,18 +100,21 @@ async def _replay(options: Options, name: str, some: Sequence[WrittenReply], to:
     settings = [*NO_CACHE, "respond.model.name=benchmarks.replies:Replayed"]
     with opened(options.keep / "replies" / name.replace(" ", "-"), settings) as kb:
         await kb.documents.add(list(collection(options.data, name).documents))
-        with kb.current() as version:
+        with second_calls(kb) as calls, kb.current() as version:
             search, request, answerer = Search(version), Request.by_owner(), version.models.answerer()
             assert isinstance(answerer, WritingAnswerer)
             for reply in some:
                 found = await search.follow_up(reply.question, (), None, request, Timings())
-                await _one(reply, with_passages(version, found), answerer, to)
+                await _one(reply, with_passages(version, found), answerer, calls, to)
 
 
-async def _one(reply: WrittenReply, evidence: Evidence, answerer: WritingAnswerer, to: Counted) -> None:
+async def _one(
+    reply: WrittenReply, evidence: Evidence, answerer: WritingAnswerer, calls: Sequence[SecondCall], to: Counted
+) -> None:
     """Replay a reply and its false twins."""
     request = Request.by_owner()
-    hits = answerer.prompt(evidence, (), answerer.room()).hits
+    prompt = answerer.prompt(evidence, (), answerer.room())
+    hits = prompt.hits
     known = numbers(reply, [(one.chunk.document_id, one.chunk.start, one.chunk.end) for one in hits])
     needed = {number for one in reply.sentences for number in one.says if one.role == "claim"}
     if not needed <= known.keys():
@@ -136,24 +143,33 @@ async def _one(reply: WrittenReply, evidence: Evidence, answerer: WritingAnswere
     _claims(reply, draft, known, hits, to)
     whole = await written(Replayed.text)
     to.inputs.append((reply.collection, features(whole.told, whole.states), True))
+    for call in calls:
+        counts = to.again[call.judge.rates.name]
+        again = await call.check(whole, hits, counts, lambda _: False)
+        counts.flagged += sum(_is_flagged(again, one.text) for one in reply.sentences if one.role == "claim")
+        counts.prompts.append(call.asked() / sum(len(one.content) for one in prompt.messages))
+        counts.replies.append(len(call.judge.said) / len(Replayed.text))
     for number, falsehood in enumerate(reply.falsehoods):
         begun = time.process_time()
         false = await written(reply.first_line + reply.text(known, falsehood))
         to.seconds.append(time.process_time() - begun)
-        flagged = [one for one in false.statements if one.state == "contradicted"]
-        caught = any(_is(false.text[one.start : one.end], falsehood.text) for one in flagged)
+        caught = _is_flagged(false, falsehood.text)
         to.twins[falsehood.change] += 1
         to.caught[falsehood.change] += caught
         if not caught:
             to.trouble.append(f"{reply.id}: not caught ({falsehood.change}): {falsehood.text}")
         if number == 0:
             to.inputs.append((reply.collection, features(false.told, false.states), False))
+        for call in calls:
+            counts = to.again[call.judge.rates.name]
+            again = await call.check(false, hits, counts, partial(_is, falsehood.text))
+            counts.caught += _is_flagged(again, falsehood.text)
 
 
 def _claims(reply: WrittenReply, draft: Draft, known: Mapping[int, int], hits: Sequence[Hit], to: Counted) -> None:
     """Count the true sentences that are flagged, and the citations that do not say them."""
     shown = [(draft.text[one.start : one.end], one) for one in draft.statements]
-    flagged = [(text, one) for text, one in shown if one.state == "contradicted"]
+    flagged = _flagged(draft)
     to.clean += draft.outcome == "answer" and draft.model == Replayed.name and not flagged
     cited = {one.marker: one for one in draft.citations}
     for sentence in (one for one in reply.sentences if one.role == "claim"):
@@ -171,6 +187,16 @@ def _claims(reply: WrittenReply, draft: Draft, known: Mapping[int, int], hits: S
             to.cited_right += right
             if not right:
                 to.trouble.append(f"{reply.id}: cites {at.document_id} {at.quote[:80]!r}: {sentence.text}")
+
+
+def _flagged(answer: Draft | WrittenAnswer) -> list[tuple[str, Statement]]:
+    """Return the statements of an answer that are marked as wrong, each with its words."""
+    return [(answer.text[one.start : one.end], one) for one in answer.statements if one.state == "contradicted"]
+
+
+def _is_flagged(answer: WrittenAnswer, sentence: str) -> bool:
+    """Return whether a sentence of the reply is marked as wrong."""
+    return any(_is(text, sentence) for text, _ in _flagged(answer))
 
 
 def _is(statement: str, sentence: str) -> bool:
@@ -193,8 +219,22 @@ def summary(counted: Mapping[Use, Counted], left_out: Sequence[str]) -> Result:
         tables=[
             Table(title="replies", columns=["use", *_shares(of)], rows=rows),
             Table(title="falsehoods caught, tests", columns=["change", "caught"], rows=changes),
+            Table(
+                title="with a second call, tests",
+                columns=["judge", "keeps", "catches", *_again(of, JUDGES[0].name)],
+                rows=[
+                    [
+                        one.name,
+                        str(one.keeps),
+                        str(one.catches),
+                        *(f"{value:.3f}" for value in _again(of, one.name).values()),
+                    ]
+                    for one in JUDGES
+                ],
+            ),
         ],
         figures={name: round(value, 4) for name, value in _shares(of).items()}
+        | {f"{name}_{one.name}": round(value, 4) for one in JUDGES for name, value in _again(of, one.name).items()}
         | {"replies": of.right + of.refusals, "passages_missed": of.missed},
         notes=notes,
     )
@@ -216,6 +256,18 @@ def _shares(of: Counted) -> dict[str, float]:
         "confidence_auc": auc(stated, right),
         "calibration_error": calibration_error(stated, right),
         "proof_cpu_seconds": float(np.median(of.seconds)) if of.seconds else 0.0,
+    }
+
+
+def _again(of: Counted, judge: str) -> dict[str, float]:
+    """Return the figures of the second calls of a judge."""
+    counts = of.again[judge]
+    return {
+        "true_flagged": counts.flagged / max(of.claims, 1),
+        "false_caught": counts.caught / max(of.twins.total(), 1),
+        "prompt": float(np.median(counts.prompts or [0.0])),
+        "reply": float(np.median(counts.replies or [0.0])),
+        "seconds": float(np.median(counts.seconds or [0.0])),
     }
 
 
