@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from benchmarks.bases import NO_CACHE, opened
 from benchmarks.common import Options, Result, Table, main, progress
+from benchmarks.presets_with_model import Asked, measured, table
 from benchmarks.replies import Replayed, Use, WrittenReply, numbers, pieces, replies
 from benchmarks.reply_collections import WRITTEN, collection
 from benchmarks.second_calls import JUDGES, SecondCall, SecondCounts, second_calls
@@ -78,7 +79,7 @@ class Counted:
 async def measure(options: Options) -> Result:
     counted, left_out = await replayed(options)
     (options.keep / TROUBLE).write_text("\n".join(counted["fit"].trouble), encoding="utf-8")
-    return summary(counted, left_out)
+    return summary(counted, left_out, await measured(options))
 
 
 async def replayed(options: Options) -> tuple[dict[Use, Counted], list[str]]:
@@ -208,36 +209,33 @@ def _is(statement: str, sentence: str) -> bool:
 # ---------------------------------------------------------------- figures
 
 
-def summary(counted: Mapping[Use, Counted], left_out: Sequence[str]) -> Result:
+def summary(counted: Mapping[Use, Counted], left_out: Sequence[str], presets: Sequence[Asked]) -> Result:
     """Return the tables and figures of what was counted."""
-    rows = [[use, *(f"{value:.3f}" for value in _shares(of).values())] for use, of in counted.items()]
+    rows = [[use, *_shown(_shares(of))] for use, of in counted.items()]
     of = counted["test"]
     changes = [[change, f"{of.caught[change]} of {count}"] for change, count in sorted(of.twins.items())]
     notes = [f"{one.missed} replies of {use}: their passages are not in the prompt" for use, one in counted.items()]
     notes += [f"left out, because the data are not there: {', '.join(left_out)}"] if left_out else []
-    return Result(
-        tables=[
-            Table(title="replies", columns=["use", *_shares(of)], rows=rows),
-            Table(title="falsehoods caught, tests", columns=["change", "caught"], rows=changes),
-            Table(
-                title="with a second call, tests",
-                columns=["judge", "keeps", "catches", *_again(of, JUDGES[0].name)],
-                rows=[
-                    [
-                        one.name,
-                        str(one.keeps),
-                        str(one.catches),
-                        *(f"{value:.3f}" for value in _again(of, one.name).values()),
-                    ]
-                    for one in JUDGES
-                ],
-            ),
-        ],
-        figures={name: round(value, 4) for name, value in _shares(of).items()}
-        | {f"{name}_{one.name}": round(value, 4) for one in JUDGES for name, value in _again(of, one.name).items()}
-        | {"replies": of.right + of.refusals, "passages_missed": of.missed},
-        notes=notes,
-    )
+    again = [[one.name, str(one.keeps), str(one.catches), *_shown(_again(of, one.name))] for one in JUDGES]
+    tables = [
+        Table(title="replies", columns=["use", *_shares(of)], rows=rows),
+        Table(title="falsehoods caught, tests", columns=["change", "caught"], rows=changes),
+        Table(
+            title="with a second call, tests",
+            columns=["judge", "keeps", "catches", *_again(of, JUDGES[0].name)],
+            rows=again,
+        ),
+        *([table(presets)] if presets else []),
+    ]
+    figures = {name: round(value, 4) for name, value in _shares(of).items()}
+    figures |= {f"{name}_{one.name}": round(value, 4) for one in JUDGES for name, value in _again(of, one.name).items()}
+    figures |= {"replies": of.right + of.refusals, "passages_missed": of.missed}
+    figures |= {f"replaced_{one.preset}": one.unread + one.replaced for one in presets}
+    return Result(tables=tables, figures=figures, notes=notes)
+
+
+def _shown(shares: Mapping[str, float]) -> list[str]:
+    return [f"{value:.3f}" for value in shares.values()]
 
 
 def _shares(of: Counted) -> dict[str, float]:
