@@ -58,7 +58,7 @@ class SecondCounts:
     """What second calls of one judge found, and what they took.
 
     ``prompts`` and ``replies`` have their sizes as shares of those of the answer's own call; ``seconds`` leave out the
-    time that a real model takes.
+    time that a real model takes. ``inputs`` of the confidence are marked as those of a right reply or of a false one.
     """
 
     flagged: int = 0
@@ -66,6 +66,7 @@ class SecondCounts:
     prompts: list[float] = field(default_factory=list[float])
     replies: list[float] = field(default_factory=list[float])
     seconds: list[float] = field(default_factory=list[float])
+    inputs: list[tuple[tuple[float, ...], bool]] = field(default_factory=list[tuple[tuple[float, ...], bool]])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -143,10 +143,11 @@ async def _one(
     to.answers_lost_unprompted += plain.told == "nothing"
     _claims(reply, draft, known, hits, to)
     whole = await written(Replayed.text)
-    to.inputs.append((reply.collection, features(whole.told, whole.states), True))
+    to.inputs.append((reply.collection, features(whole.proofs), True))
     for call in calls:
         counts = to.again[call.judge.rates.name]
         again = await call.check(whole, hits, counts, lambda _: False)
+        counts.inputs.append((features(again.proofs), True))
         counts.flagged += sum(_is_flagged(again, one.text) for one in reply.sentences if one.role == "claim")
         counts.prompts.append(call.asked() / sum(len(one.content) for one in prompt.messages))
         counts.replies.append(len(call.judge.said) / len(Replayed.text))
@@ -160,11 +161,13 @@ async def _one(
         if not caught:
             to.trouble.append(f"{reply.id}: not caught ({falsehood.change}): {falsehood.text}")
         if number == 0:
-            to.inputs.append((reply.collection, features(false.told, false.states), False))
+            to.inputs.append((reply.collection, features(false.proofs), False))
         for call in calls:
             counts = to.again[call.judge.rates.name]
             again = await call.check(false, hits, counts, partial(_is, falsehood.text))
             counts.caught += _is_flagged(again, falsehood.text)
+            if number == 0:
+                counts.inputs.append((features(again.proofs), False))
 
 
 def _claims(reply: WrittenReply, draft: Draft, known: Mapping[int, int], hits: Sequence[Hit], to: Counted) -> None:
@@ -260,12 +263,15 @@ def _shares(of: Counted) -> dict[str, float]:
 def _again(of: Counted, judge: str) -> dict[str, float]:
     """Return the figures of the second calls of a judge."""
     counts = of.again[judge]
+    stated = np.array([probability(known) for known, _ in counts.inputs])
+    right = np.array([one for _, one in counts.inputs], dtype=bool)
     return {
         "true_flagged": counts.flagged / max(of.claims, 1),
         "false_caught": counts.caught / max(of.twins.total(), 1),
         "prompt": float(np.median(counts.prompts or [0.0])),
         "reply": float(np.median(counts.replies or [0.0])),
         "seconds": float(np.median(counts.seconds or [0.0])),
+        "confidence_auc": auc(stated, right),
     }
 
 

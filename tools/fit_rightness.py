@@ -2,7 +2,7 @@
 
     python -m tools.fit_rightness --keep DIR
 
-Needs RAGSTONE_TEST_DATA. Replays each fourth reply, as the shipped coefficients were fitted. Prints the coefficients
+Needs RAGSTONE_TEST_DATA. Replays all replies, as the shipped coefficients were fitted. Prints the coefficients
 fitted on the collections for fitting, the area under the curve and the calibration error with each of them left out
 in turn, and the same on the collections for tests.
 """
@@ -28,7 +28,7 @@ Case = tuple[str, tuple[float, ...], bool]
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.fit_rightness")
     parser.add_argument("--keep", type=Path, required=True, help="folder of the knowledge bases")
-    options = Options(keep=parser.parse_args().keep.absolute(), data=data_folder(), quick=True)
+    options = Options(keep=parser.parse_args().keep.absolute(), data=data_folder())
     counted, _ = asyncio.run(replayed(options))
     own = counted["fit"].inputs
     print("left out in turn:", *_figures(own, _left_out(own)))

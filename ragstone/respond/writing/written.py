@@ -14,7 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from ragstone.core.answers import Citation, Draft, Piece, Reply, SentenceClosed, State, Statement, TextWritten, Turn
+from ragstone.core.answers import Citation, Draft, Piece, Reply, SentenceClosed, Statement, TextWritten, Turn
 from ragstone.core.errors import ContextTooLong, ModelError
 from ragstone.core.naming import name_of
 from ragstone.core.protocols import Answerer, ChatModel, SentenceSplitter
@@ -24,7 +24,7 @@ from ragstone.respond import markdown
 from ragstone.respond.drafts import cite, instead, refused, replayed
 from ragstone.respond.passage_structure import ends_in_code
 from ragstone.respond.proof.by_model import ModelChecker
-from ragstone.respond.proof.records import Checker, Quote
+from ragstone.respond.proof.records import Checker, Proof, Quote
 from ragstone.respond.proof.sentences import Proved, Prover, resting
 from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict
@@ -201,7 +201,7 @@ class WritingAnswerer:
             answer.troubles.append(f"A second check failed: {error}")
             return answer
         checked = iter(proofs)
-        again = replace(answer, text="", statements=[], citations={}, states=[], proved=[])
+        again = replace(answer, text="", statements=[], citations={}, proved=[])
         for one in answer.proved:
             again.closed(replace(one, proof=next(checked)) if one.claim == "fact" else one)
         return again
@@ -231,7 +231,7 @@ class WritingAnswerer:
             answerability=quoted.answerability,
             statements=tuple(answer.statements),
             support=answer.support,
-            rightness=probability(features(answer.told, answer.states)),
+            rightness=probability(features(answer.proofs)),
             model=self._model.name,
             notices=notices,
         )
@@ -253,7 +253,6 @@ class WrittenAnswer:
     citations: dict[tuple[str, int, int], Citation] = field(default_factory=dict)
     sentences: set[str] = field(default_factory=set[str])
     claims: list[Claim] = field(default_factory=list["Claim"])
-    states: list[State] = field(default_factory=list["State"])
     proved: list[Proved] = field(default_factory=list["Proved"])
     troubles: list[str] = field(default_factory=list[str])
     told: Told = "all"
@@ -266,7 +265,12 @@ class WrittenAnswer:
     @property
     def support(self) -> float:
         """The share of claims that the evidence supports."""
-        return self.states.count("supported") / len(self.states) if self.states else 1.0
+        return sum(one.supported for one in self.proofs) / len(self.proofs) if self.proofs else 1.0
+
+    @property
+    def proofs(self) -> list[Proof]:
+        """The proofs of the sentences that claim something."""
+        return [one.proof for one in self.proved if one.claim in ("fact", "verdict")]
 
     def is_repeated(self, sentence: Sentence) -> bool:
         """Return whether the sentence occurred before. Repetitions are dropped; small models can repeat forever.
@@ -286,8 +290,6 @@ class WrittenAnswer:
         """Append a sentence with its marks and return its event."""
         sentence, proof = proved.sentence, proved.proof
         self.proved.append(proved)
-        if proved.claim in ("fact", "verdict"):
-            self.states.append(proof.state)
         before = len(self.text)
         cited = tuple(self._citation(quote) for quote in proof.quotes)
         web = {quote.hit.chunk.document_id for quote in proof.quotes if quote.hit.chunk.is_web}
@@ -333,7 +335,7 @@ class WrittenAnswer:
         wrong = [one for one in self.statements if one.state == "contradicted"]
         if wrong:
             reasons = "; ".join(dict.fromkeys(one.reason for one in wrong if one.reason))
-            share = f"{len(wrong)} of {_counted(len(self.states), 'sentence')}"
+            share = f"{len(wrong)} of {_counted(len(self.proofs), 'sentence')}"
             out.append(f"{share} marked {CONTRADICTED_MARK}" + (f": {reasons}" if reasons else ""))
         return out
 
