@@ -45,6 +45,30 @@ def test_reads_the_column_of_a_period() -> None:
     assert proof("Revenue in 2022 was 36,120 million euros.", first=REPORT).state == "supported"
 
 
+PLANE = (
+    "The airline took over its first A320 in Toulouse in 2019. A painter refitted the cabin for long routes in 2021. "
+    "Passengers wear masks because of the virus. Earnings per share rose by 17% from the same quarter of last year."
+)
+
+
+def test_names_the_other_version_of_a_code() -> None:
+    found = proof("The first A330 was taken over in Toulouse.", first=PLANE, texts=[PLANE])
+    assert found.reason == "the passage says A320, not A330"
+
+
+def test_a_year_must_not_take_the_place_of_another() -> None:
+    wrong = proof("The airline took over its first A320 in Toulouse in 2021.", first=PLANE, texts=[PLANE])
+    assert wrong.reason == "the passage says 2019, not 2021"
+    assert proof("It took over the A320 in 2019.", first=PLANE, texts=[PLANE]).state != "contradicted"
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Passengers wear masks because of COVID-19.", "The EPS rose by 17% YoY.", "They wear FFP2 masks."]
+)
+def test_codes_and_abbreviations_may_stand_for_words(sentence: str) -> None:
+    assert proof(sentence, first=PLANE, texts=[PLANE]).state != "contradicted"
+
+
 def test_the_question_claims_nothing() -> None:
     sentence = "A refund within 14 days of a Paris trip is not mentioned."
     assert proof(sentence, first=LEAVE).state == "contradicted"

@@ -13,10 +13,10 @@ from functools import cache
 
 from ragstone.core.records import Span
 from ragstone.language import language_of, lexicon, plain
-from ragstone.language.facts import Word, alike, initials, words
+from ragstone.language.facts import Word, alike, words
 from ragstone.language.words import any_of
 from ragstone.respond.proof.arithmetic import derived
-from ragstone.respond.proof.figures import Figure, figures, same
+from ragstone.respond.proof.figures import Figure, code_of, figures, same
 from ragstone.respond.proof.passages import Passage, Placed
 
 NEAR = 0.4
@@ -25,15 +25,13 @@ AHEAD, AHEAD_BARE = 0.25, 0.35
 """By how much that share must exceed that of the figure itself, if it has a unit and if it has none."""
 COLUMN = 0.25
 """What the right period at the head of a column adds to that share, and the wrong one takes away."""
-_FEW, _ASKED = 3, 0.5
-"""Fewer words near a figure are read with those of the question, which have this weight."""
-_NOUN = 40
-"""Characters after a number in which stands what it counts."""
 _AROUND = 6
 """Words on either side that are near."""
 _CLOSE, _FALL = 3, 8
 """Words between a figure and a word that take nothing from its weight, and further ones that halve it."""
-_LEAD = re.compile(r"^[^.!?:]{1,60}:\s")
+_DIGITS = re.compile(r"\d+")
+_ABBREVIATION = 5
+"""Letters of an abbreviation, at most."""
 _CASED_NOUNS = ("de",)
 """Languages whose common nouns have a capital, so that capitals tell no names."""
 
@@ -60,8 +58,13 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
     for one in own:
         if _step().search(sentence[: one.span.start]) or any(same(one, other) or same(other, one) for other in said):
             continue
-        stands, rival = _stands(one, cited), _rival(one, sentence, cited, before)
-        if stands and (rival is None or _kind(one) == "year" or one.measure in ("month name", "time")):
+        if one.unit == "code":
+            version = None if _stands(one, [*cited, *others]) else _other_version(one, sentence, cited)
+            if version is not None:
+                out.append(Doubt(span=one.span, reason=f"the passage says {version.shown}, not {one.shown}"))
+            continue
+        stands, rival = _stands(one, cited), _rival(one, sentence, cited)
+        if stands and (rival is None or one.measure in ("month name", "time")):
             continue
         if one.measure == "time" and _is_distance(one, sentence):
             continue  # "two weeks before": calculated from dates
@@ -79,20 +82,27 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
 
 
 def doubtful_names(sentence: str, passages: Sequence[Passage], before: str) -> list[Doubt]:
-    """Return the names of a sentence that no passage mentions, and neither the question nor the answer before."""
-    lead = _LEAD.match(sentence)
-    begins = lead.end() if lead else 0
-    capitals_only = language_of(f"{before} {sentence}") in _CASED_NOUNS
+    """Return the names of a sentence that no passage mentions, and neither the question nor the answer before.
+
+    Abbreviations are left out: writers use them for what passages spell out, or say in other words.
+    """
+    if language_of(f"{before} {sentence}") in _CASED_NOUNS:
+        return []
     asked, given = words(sentence), words(before)
     out: list[Doubt] = []
     for name in _names(sentence, asked):
-        counted = [word for word in name if word.lower not in lexicon().general and len(word.lower) > 2]
-        if not counted or name[0].span.start < begins or (capitals_only and not all(word.capitals for word in counted)):
-            continue
-        if not any(_is_known(word, name, asked, given, passages) for word in counted):
+        counted = [word for word in name if _is_telling(word, sentence)]
+        if counted and not any(_is_known(word, given, passages) for word in counted):
             span = Span(start=name[0].span.start, end=name[-1].span.end)
             out.append(Doubt(span=span, reason=f"no source mentions {span.of(sentence)}"))
     return out
+
+
+def _is_telling(word: Word, sentence: str) -> bool:
+    """Return whether a word of a name can be looked for: it is neither general nor an abbreviation."""
+    shown = word.span.of(sentence)
+    is_short = len(shown) <= _ABBREVIATION and sum(map(str.isupper, shown)) > 1
+    return word.lower not in lexicon().general and len(shown) > 2 and not is_short
 
 
 def _names(sentence: str, asked: Sequence[Word]) -> list[list[Word]]:
@@ -119,7 +129,7 @@ def _stands(one: Figure, passages: Sequence[Passage]) -> bool:
     return any(
         any(same(one, placed.figure) for placed in passage.figures)
         or any(same(one, other) for other in passage.other_figures)
-        or (one.unit == "code" and one.shown in re.sub(r"\W", "", f"{passage.heading}{passage.text}").lower())
+        or (one.unit == "code" and code_of(one.shown) in code_of(f"{passage.heading}{passage.text}"))
         for passage in passages
     )
 
@@ -136,15 +146,13 @@ def _operands(sentence: str, before: str, passages: Sequence[Passage]) -> list[F
     return out
 
 
-def _rival(one: Figure, sentence: str, passages: Sequence[Passage], before: str) -> Figure | None:
+def _rival(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | None:
     """Return the figure of the passages in whose place this one stands; None if that is not sure.
 
     The words near it stand near the other one, whose unit or kind is the same, and not near itself.
     """
     near = _near_words(sentence, one)
-    if len(near) < _FEW:  # "Two hours." answers the question in its words
-        near += [(word, _ASKED) for word in words(before.partition("\n")[0]) if not word.stop and not word.value]
-    if not near or one.unit == "code":
+    if not near:
         return None
     best, own, found = 0.0, 0.0, None
     others = [other for other in figures(sentence) if other is not one]
@@ -155,8 +163,6 @@ def _rival(one: Figure, sentence: str, passages: Sequence[Passage], before: str)
             alike_kind = in_cell or (placed.figure.measure == one.measure and _kind(placed.figure) == _kind(one))
             equal = same(one, placed.figure)
             if not (alike_kind or equal) or passage.asks(placed.part):
-                continue
-            if not equal and _kind(one) == "number" and not in_cell and not _same_noun(one, sentence, placed, passage):
                 continue
             share = _share(near, forms, passage, placed, others)
             if equal:
@@ -181,14 +187,12 @@ def _kind(one: Figure) -> str:
     return "year" if one.values[0] == int(one.values[0]) and 1500 <= one.values[0] <= 2100 else "number"
 
 
-def _same_noun(one: Figure, sentence: str, placed: Placed, passage: Passage) -> bool:
-    """Return whether two bare numbers count the same: one of the next two words is the same."""
-    mine = [word for word in words(sentence[one.span.end : one.span.end + _NOUN]) if not word.stop][:2]
-    text = passage.shown(placed.part)
-    theirs = [word for word in words(text[placed.figure.span.end : placed.figure.span.end + _NOUN]) if not word.stop][
-        :2
-    ]
-    return any(alike(word.lower, other.lower) for word in mine for other in theirs)
+def _other_version(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | None:
+    """Return a code of the passages that differs from this one in its digits only, as A320 and A330."""
+    letters = _DIGITS.sub("", code_of(one.shown))
+    codes = [placed.figure for passage in passages for placed in passage.figures if placed.figure.unit == "code"]
+    alike_ones = (other for other in codes if _DIGITS.sub("", code_of(other.shown)) == letters)
+    return next((other for other in alike_ones if not _within(one, sentence, other)), None)
 
 
 def _within(one: Figure, sentence: str, rival: Figure) -> bool:
@@ -240,29 +244,12 @@ def _headed(placed: Placed, own: Sequence[Figure]) -> float:
     return COLUMN if any(same(one, other) for one in periods for other in own) else -COLUMN
 
 
-def _is_known(
-    word: Word, name: Sequence[Word], asked: Sequence[Word], given: Sequence[Word], passages: Sequence[Passage]
-) -> bool:
+def _is_known(word: Word, given: Sequence[Word], passages: Sequence[Passage]) -> bool:
     """Return whether passages, or the words before, mention a word of a name in any form."""
     stem = word.lower.removesuffix("s") if len(word.lower) > 3 else word.lower
     if any(stem in passage.lower or passage.vocabulary.forms(word) for passage in passages):
         return True
-    if any(alike(word.lower, other.lower, name=True) for other in given):
-        return True
-    return _spelled_out(word, name, asked, passages)
-
-
-def _spelled_out(word: Word, name: Sequence[Word], asked: Sequence[Word], passages: Sequence[Passage]) -> bool:
-    """Return whether a word abbreviates others, or is part of a name that is abbreviated."""
-    everything = [asked, *(passage.named for passage in passages)]
-    if word.capitals and any(initials(word, some) or word.lower in _firsts(some) for some in everything):
-        return True
-    short = "".join(one.lower[0] for one in name)
-    return len(name) > 1 and any(one.capitals and one.lower.startswith(short) for some in everything for one in some)
-
-
-def _firsts(some: Sequence[Word]) -> str:
-    return "".join(one.lower[:1] for one in some if not one.stop)
+    return any(alike(word.lower, other.lower, name=True) for other in given)
 
 
 @cache

@@ -37,6 +37,7 @@ _LETTERS = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9}
 _LOOSE = 0.015
 """Share by which converted units may differ: a month may have 30 days."""
 _STUCK = re.compile(r"(\d+(?:[.,]\d+)?)([^\W\d_]{1,3})")
+_NO_WORD = re.compile(r"\W")
 _YEAR = re.compile(r"(?:[a-z]+-|FY)(\d{4})(s?)")
 _QUARTER = re.compile(r"(?:Q([1-4])|([1-4])Q)", re.IGNORECASE)
 _BARE = 100
@@ -106,7 +107,7 @@ def _shared_units(text: str, found: Sequence[Figure]) -> list[Figure]:
 def same(own: Figure, other: Figure) -> bool:
     """Return whether ``other`` says what ``own`` says."""
     if own.unit == other.unit == "code":
-        return own.shown == other.shown
+        return code_of(own.shown) == code_of(other.shown)
     if own.unit == "century" and other.unit in ("", "century"):
         last = 100 * own.values[0]
         return own.values == other.values or any(last - 100 < year <= last for year in other.values)
@@ -132,6 +133,11 @@ def same(own: Figure, other: Figure) -> bool:
     if own.unit and not other.unit and not other.in_cell and other.values[0] < _BARE:
         return False
     return any(near(mine, theirs, step) for mine in own.values for theirs in other.values)
+
+
+def code_of(text: str) -> str:
+    """Return the letters and digits of a text, in which codes are compared: B-12 and b12 are one."""
+    return _NO_WORD.sub("", text).lower()
 
 
 def near(mine: float, theirs: float, step: float, *, loose: bool = False) -> bool:
@@ -172,7 +178,7 @@ def _code(span: Span, shown: str) -> Figure:
         return Figure(span=span, shown=shown, values=tuple(float(year[1]) + n for n in range(10 if year[2] else 1)))
     if quarter := _QUARTER.fullmatch(shown):
         return Figure(span=span, shown=shown, values=(float(quarter[1] or quarter[2]),), unit="quarter")
-    return Figure(span=span, shown=re.sub(r"\W", "", shown).lower(), values=(), unit="code")
+    return Figure(span=span, shown=shown, values=(), unit="code")
 
 
 def _numeral(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[list[Figure], int]:

@@ -15,7 +15,7 @@ from ragstone.respond.proof.doubts import Doubt
 
 NEAR = 4
 """Distance in words within which a negation belongs to a word."""
-SHARED = 0.6
+SHARED = 0.8
 """Share of the sentence's content words that must stand in the part of the evidence."""
 
 
