@@ -48,6 +48,16 @@ BINS = 10
 Floats = NDArray[np.float64]
 TROUBLE = "trouble.txt"
 """File in the kept folder that gets each flagged, uncaught or wrongly cited sentence of the collections for fitting."""
+CHECKS = {
+    "no source mentions": "names",
+    "no source says this": "the trained model",
+    "no source says": "figures that stand nowhere",
+    "the cited passage does not say": "figures that the cited passage lacks",
+    "the passage says": "another figure or word in its place",
+    "the passage": "negations",
+    "the answer": "its own yes or no",
+}
+"""What marks a sentence, by the beginning of the reason."""
 _WORD = re.compile(r"\w+")
 
 
@@ -68,6 +78,8 @@ class Counted:
     cited: int = 0
     cited_right: int = 0
     missed: int = 0
+    wrongly: Counter[str] = field(default_factory=Counter[str])
+    rightly: Counter[str] = field(default_factory=Counter[str])
     twins: Counter[str] = field(default_factory=Counter[str])
     caught: Counter[str] = field(default_factory=Counter[str])
     inputs: list[tuple[str, tuple[float, ...], bool]] = field(default_factory=list[tuple[str, tuple[float, ...], bool]])
@@ -155,7 +167,9 @@ async def _one(
         begun = time.process_time()
         false = await written(reply.first_line + reply.text(known, falsehood))
         to.seconds.append(time.process_time() - begun)
-        caught = _is_flagged(false, falsehood.text)
+        reasons = [one.reason for text, one in _flagged(false) if _is(text, falsehood.text)]
+        caught = bool(reasons)
+        to.rightly.update({_check(one) for one in reasons})
         to.twins[falsehood.change] += 1
         to.caught[falsehood.change] += caught
         if not caught:
@@ -180,6 +194,7 @@ def _claims(reply: WrittenReply, draft: Draft, known: Mapping[int, int], hits: S
         to.claims += 1
         if wrong := next((one for text, one in flagged if _is(text, sentence.text)), None):
             to.flagged += 1
+            to.wrongly[_check(wrong.reason)] += 1
             to.trouble.append(f"{reply.id}: flagged ({wrong.reason}): {sentence.text}")
         saying = [hits[known[number] - 1].chunk for number in sentence.says]
         for marker in {marker for text, one in shown if _is(text, sentence.text) for marker in one.markers}:
@@ -203,6 +218,11 @@ def _is_flagged(answer: WrittenAnswer, sentence: str) -> bool:
     return any(_is(text, sentence) for text, _ in _flagged(answer))
 
 
+def _check(reason: str) -> str:
+    """Return what marked a sentence, by the first reason."""
+    return next((name for begins, name in CHECKS.items() if reason.startswith(begins)), reason)
+
+
 def _is(statement: str, sentence: str) -> bool:
     """Return whether a statement of the answer is, or is part of, a sentence of the reply."""
     one, other = (set(_WORD.findall(bare(text).casefold())) for text in (statement, sentence))
@@ -223,6 +243,11 @@ def summary(counted: Mapping[Use, Counted], left_out: Sequence[str], presets: Se
     tables = [
         Table(title="replies", columns=["use", *_shares(of)], rows=rows),
         Table(title="falsehoods caught, tests", columns=["change", "caught"], rows=changes),
+        Table(
+            title="what marks a sentence, tests",
+            columns=["check", "true sentences marked", "false ones marked"],
+            rows=[[name, str(of.wrongly[name]), str(of.rightly[name])] for name in CHECKS.values()],
+        ),
         Table(
             title="with a second call, tests",
             columns=["judge", "keeps", "catches", *_again(of, JUDGES[0].name)],
