@@ -69,6 +69,12 @@ def test_codes_and_abbreviations_may_stand_for_words(sentence: str) -> None:
     assert proof(sentence, first=PLANE, texts=[PLANE]).state != "contradicted"
 
 
+def test_only_amounts_are_in_thousands() -> None:
+    text = "The fort is of the 8th century. Visitors (in thousands): 12 in 2019, 15 in 2020."
+    assert proof("It was built in the 8th century.", first=text, texts=[text]).state != "contradicted"
+    assert proof("12,000 people came in 2019.", first=text, texts=[text]).state != "contradicted"
+
+
 def test_the_question_claims_nothing() -> None:
     sentence = "A refund within 14 days of a Paris trip is not mentioned."
     assert proof(sentence, first=LEAVE).state == "contradicted"

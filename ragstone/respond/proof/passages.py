@@ -13,6 +13,7 @@ from ragstone.language import plain
 from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.language.units import factors_in
 from ragstone.respond.proof.figures import Figure, figures, scale
+from ragstone.respond.proof.units import NAMED
 
 _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
@@ -100,7 +101,7 @@ class Passage:
         """Yield figures with what bare ones and amounts may mean where a table is "in millions"."""
         factors = scales(f"{self.heading}\n{self.text}")
         for one in some:
-            more = () if one.measure != one.unit or one.unit in ("%", "code") else factors[1:]
+            more = () if one.measure != one.unit or one.unit in ("%", *NAMED) else factors[1:]
             yield replace(one, values=(*one.values, *(value * by for value in one.values for by in more)))
 
     def _heads(self) -> list[list[str]]:
