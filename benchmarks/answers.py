@@ -12,7 +12,7 @@ from ragstone.core.answers import Draft
 from ragstone.core.request import Request
 from ragstone.engine.experiments import dataset_folder, evaluate_dataset
 from ragstone.index import build_embedder
-from ragstone.respond import drafted
+from ragstone.respond.drafts import drafted
 from ragstone.review.report import AnswerReport, Share
 from ragstone.settings.load import load
 

@@ -22,6 +22,7 @@ from ragstone.index import build_embedder
 from ragstone.index.follow.protocol import SyncedKeywordIndex, SyncedVectorIndex
 from ragstone.index.keyword.reader_words import Words
 from ragstone.index.keyword.terms import Terms
+from ragstone.question import read
 from ragstone.respond.quoting.extractive import ExtractiveAnswerer
 from ragstone.review.dataset import Dataset
 from ragstone.settings import IndexSettings
@@ -71,7 +72,7 @@ def with_settings(engine: KnowledgeBase, settings: Sequence[str], *, preset: str
 def understood(engine: KnowledgeBase, question: str) -> str:
     """Return a question as the search reads it, with its spelling restored."""
     with engine.current() as version:
-        return Search(version).understand(question, Request.by_owner()).text
+        return Search(version).worded(read(question), Request.by_owner()).wording.text
 
 
 class KnownVectors:

@@ -10,7 +10,7 @@ from typing import Literal
 from benchmarks.common import progress
 from benchmarks.recorded import Recorded, recorded
 from ragstone.core.request import Request
-from ragstone.respond import drafted
+from ragstone.respond.drafts import drafted
 from ragstone.respond.quoting.answerability import Features, is_read
 from ragstone.settings import RespondSettings
 

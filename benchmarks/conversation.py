@@ -24,7 +24,7 @@ from statistics import mean
 from benchmarks.bases import NO_CACHE, filled
 from benchmarks.common import Options, Result, Table, main, skipped
 from benchmarks.question_sets import Asked, question_set
-from ragstone import index, query
+from ragstone import index
 from ragstone.core.access import OWNER
 from ragstone.core.answers import Turn
 from ragstone.core.protocols import Embedder
@@ -32,6 +32,9 @@ from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.search import Search
+from ragstone.question import Context, read
+from ragstone.question.talk import talk_of
+from ragstone.question.talk.classifier import is_short, talk_by_meaning
 from ragstone.review.dataset import load
 from ragstone.review.metrics import ndcg
 from ragstone.settings.load import load as load_settings
@@ -122,7 +125,9 @@ async def _found(options: Options) -> dict[str, float]:
 
 async def _ranking(kb: KnowledgeBase, one: Asked, before: Sequence[Turn]) -> list[str]:
     with kb.current() as version:
-        evidence = await Search(version).follow_up(one.text, before, None, version.request(OWNER), Timings())
+        evidence = await Search(version).in_conversation(
+            read(one.text, Context(before=before)), before, None, version.request(OWNER), Timings()
+        )
     return list(dict.fromkeys(hit.chunk.document_id for hit in evidence.hits))
 
 
@@ -151,10 +156,10 @@ async def _told(cases: Sequence[KindCase]) -> list[tuple[KindCase, str]]:
 
 
 async def _kind(case: KindCase, embedder: Embedder, name: str) -> str:
-    talk = query.talk_of(case.text, case.language)
-    if talk is None and query.is_short(case.text):
+    talk = talk_of(case.text, case.language)
+    if talk is None and is_short(case.text):
         (vector,) = await embedder.embed([case.text], role="query", request=Request.by_owner())
-        talk = query.talk_by_meaning(vector, name, case.language)
+        talk = talk_by_meaning(vector, name, case.language)
     if talk is None or talk.title:  # no document has the title, so it is searched for
         return "search"
     return "document" if talk.kind in SUMMARY else talk.kind

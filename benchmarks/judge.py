@@ -19,6 +19,7 @@ from ragstone.core.answers import Answer
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.question import read
 from ragstone.review.citations import Place, locate, touches
 from ragstone.review.confidence import confidence, overall
 from ragstone.review.dataset import Dataset, Query, load
@@ -62,7 +63,7 @@ async def _judged(
     right: list[bool] = []
     for query in spread(dataset.queries, limit):
         answer = await engine.ask(query.text, reader=OWNER)
-        evidence = Evidence(question=query.text, hits=answer.hits, method=answer.retrieval_method)
+        evidence = Evidence(question=read(query.text), hits=answer.hits, method=answer.retrieval_method)
         request = Request.by_owner()
         known = answer.answerability or answer.confidence
 
@@ -72,7 +73,7 @@ async def _judged(
         judge = HeuristicJudge(
             terms=parts.analyzer, weigh=parts.words.weigh, sentences=chunk.sentences, answerability=estimated
         )
-        scores = await judge.judge(query.text, evidence, answer.answer, request)
+        scores = await judge.judge(evidence, answer.answer, request)
         marks = {
             "answerability": known,
             "adequacy": (await judge.adequacy(evidence, request)).confidence,

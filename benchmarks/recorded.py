@@ -20,10 +20,10 @@ from ragstone.core.timing import Timings
 from ragstone.engine.search import Search
 from ragstone.index import build_passage_model
 from ragstone.language import facts
+from ragstone.question import Context, read
 from ragstone.respond import build_answerer
 from ragstone.respond.quoting.answerability import is_read
 from ragstone.respond.quoting.extractive import ExtractiveAnswerer
-from ragstone.respond.requirements.stated import requirements
 from ragstone.respond.requirements.unmet import NOWHERE, lookup
 from ragstone.settings import RespondSettings
 
@@ -125,10 +125,12 @@ async def recorded(data: Path, keep: Path, name: str, embedder: str) -> Recorded
         model, words, search, reader = parts.embedder, parts.words, Search(parts.version), build_passage_model()
         record = Recorded(fingerprint=model.fingerprint)
         for number, one in enumerate(questions.asked):
-            found = await search.follow_up(one.text, one.before, None, request, Timings())
+            found = await search.in_conversation(
+                read(one.text, Context(before=one.before)), one.before, None, request, Timings()
+            )
             found = replace(found, considered=())
             record.found.append(Found(source=questions.name, number=number, asked=one, evidence=found))
-            text, texts = found.question, [hit.chunk.headed for hit in found.hits]
+            text, texts = found.question.text, [hit.chunk.headed for hit in found.hits]
             for headed, match in zip(texts, await parts.matcher.match(text, texts, request), strict=True):
                 small = replace(match, similarity=match.similarity.astype(np.float16))
                 record.matches[text, headed] = small
@@ -138,7 +140,7 @@ async def recorded(data: Path, keep: Path, name: str, embedder: str) -> Recorded
                     (text, headed): one
                     for headed, one in zip(texts, await reader.read(text, texts, request), strict=True)
                 }
-            named = {word for one in requirements(text, found.language) for word in lookup(one)}
+            named = {word for one in found.question.requirements for word in lookup(one)}
             asked = sorted({word.lower for word in facts.words(text)} | set(_WORD.findall(text)) | named | {NOWHERE})
             record.weights |= zip(asked, words.weigh(asked, request), strict=True)
             record.words |= zip(asked, words.known(asked, "", request), strict=True)

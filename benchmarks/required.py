@@ -15,6 +15,7 @@ from pathlib import Path
 from benchmarks.common import Options, Result, Table, main, progress
 from ragstone.core.records import Chunk, Metadata
 from ragstone.core.request import Request
+from ragstone.question import Context, read
 from ragstone.respond.requirements.unmet import Lack, lacking
 from ragstone.review.dataset import load
 
@@ -157,10 +158,8 @@ def _other(old: str, kind: str, others: Sequence[Asked], chance: random.Random) 
 
 
 def lacks(one: Asked, question: str, corpus: Corpus) -> list[Lack]:
-    return lacking(
-        question, one.language, [one.chunk], [one.chunk], known=corpus.known, weigh=corpus.weigh,
-        request=Request.by_owner(),
-    )  # fmt: skip
+    asked, request = read(question, Context(language=one.language)), Request.by_owner()
+    return lacking(asked, [one.chunk], [one.chunk], known=corpus.known, weigh=corpus.weigh, request=request)
 
 
 async def measure(options: Options) -> Result:

@@ -24,8 +24,8 @@ from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.search import Search
 from ragstone.engine.whole_tables import with_rows
-from ragstone.respond import drafted
-from ragstone.respond.tables.calculate import extreme
+from ragstone.question import read
+from ragstone.respond.drafts import drafted
 
 HITS = 5
 PLAIN = Path(__file__).parent / "filings.jsonl"
@@ -83,8 +83,8 @@ async def _lookups(options: Options) -> list[tuple[str, str, list[Outcome]]]:
                     continue
                 hits = tuple(Hit(chunk=piece, score=1.0) for piece in own[one.document])
                 rows = tuple(hit for hit in hits if hit.chunk.facts.get("is_table"))
-                alone = Evidence(question=one.text, hits=hits, rows=(rows,), method="given")
-                found = await search.evidence(one.text, None, HITS, request, Timings())
+                alone = Evidence(question=read(one.text), hits=hits, rows=(rows,), method="given")
+                found = await search.evidence(read(one.text), None, HITS, request, Timings())
                 found = with_rows(parts.version, found, None, request)
                 for how, evidence in zip(outcomes, (alone, found), strict=True):
                     outcomes[how].append(_outcome(one, await drafted(answerer, evidence, request)))
@@ -104,7 +104,7 @@ def _outcome(asked: TableQuestion, draft: Draft) -> Outcome:
     shown = draft.text.partition(" [1]")[0]
     headings = shown.rpartition(": ")[0]
     named = any(re.search(rf"\b{re.escape(one)}\b", headings) for one in asked.answers)
-    headed = named and extreme(asked.text) is not None
+    headed = named and read(asked.text).asks.extreme is not None
     right = first.document_id == asked.document and (asked.is_answered_by(asked.document, first.quote) or headed)
     return Outcome(right=right, wrong=not right, stated=draft.answerability)
 

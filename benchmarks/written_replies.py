@@ -31,7 +31,8 @@ from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.passages import with_passages
 from ragstone.engine.search import Search
-from ragstone.respond import drafted
+from ragstone.question import read
+from ragstone.respond.drafts import drafted
 from ragstone.respond.markdown import bare
 from ragstone.respond.writing.rightness import features, probability
 from ragstone.respond.writing.written import WritingAnswerer, WrittenAnswer
@@ -117,7 +118,7 @@ async def _replay(options: Options, name: str, some: Sequence[WrittenReply], to:
             search, request, answerer = Search(version), Request.by_owner(), version.models.answerer()
             assert isinstance(answerer, WritingAnswerer)
             for reply in some:
-                found = await search.follow_up(reply.question, (), None, request, Timings())
+                found = await search.in_conversation(read(reply.question), (), None, request, Timings())
                 await _one(reply, with_passages(version, found), answerer, calls, to)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragstone.core.records import Chunk, Evidence, Hit
+from ragstone.question import read
 
 
 def hit(text: str, number: int = 0, *, score: float = 1.0, title: str = "") -> Hit:
@@ -15,4 +16,4 @@ def hit(text: str, number: int = 0, *, score: float = 1.0, title: str = "") -> H
 
 def evidence(question: str, *texts: str) -> Evidence:
     hits = tuple(hit(text, number, score=1 - number / 10) for number, text in enumerate(texts))
-    return Evidence(question=question, hits=hits, method="test")
+    return Evidence(question=read(question), hits=hits, method="test")

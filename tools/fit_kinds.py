@@ -1,4 +1,4 @@
-"""Fit the classifier of `ragstone.query.talk.classifier`, which decides where its rules do not.
+"""Fit the classifier of `ragstone.question.talk.classifier`, which decides where its rules do not.
 
     RAGSTONE_TEST_DATA=... python -m tools.fit_kinds [--write]
 
@@ -24,8 +24,8 @@ from benchmarks.logistic import newton, probabilities
 from ragstone import index
 from ragstone.core.protocols import Embedder
 from ragstone.core.request import Request
-from ragstone.query.talk import talk_of
-from ragstone.query.talk.classifier import FOLDER, KINDS, MAX_WORDS, THRESHOLD
+from ragstone.question.talk import talk_of
+from ragstone.question.talk.classifier import FOLDER, KINDS, MAX_WORDS, THRESHOLD
 from ragstone.settings.load import load
 from ragstone.settings.yaml_text import read_yaml
 

@@ -31,6 +31,7 @@ from ragstone.core.timing import Timings
 from ragstone.engine.search import Search
 from ragstone.engine.steps import CANDIDATES, JOINED, FirstSearch, Steps
 from ragstone.query.steps.joining import FITTED, Chosen, Coefficients, Joining
+from ragstone.question import read
 
 SETS = ("hotpotqa", "2wikimultihop")
 EMBEDDER = "minilm"
@@ -68,7 +69,7 @@ async def cases(data: Path, keep: Path, name: str) -> list[Case]:
             search, steps, request = Search(version), Steps(version), Request.by_owner()
             for one in questions.asked:
                 if len(one.documents) > 1:
-                    trace = await search.trace(one.text, None, JOINED, request, Timings(), shown=CANDIDATES)
+                    trace = await search.trace(read(one.text), None, JOINED, request, Timings(), shown=CANDIDATES)
                     out.append(await _case(trace, one.documents, steps, request))
     progress(f"{name}: {len(out)} questions")
     return out
@@ -80,7 +81,7 @@ async def _case(trace: Trace, right: frozenset[str], steps: Steps, request: Requ
         return ()
 
     first = FirstSearch(
-        asked=trace.question,
+        asked=trace.evidence.question,
         hits=trace.fused[:JOINED],
         k=JOINED,
         more=lambda count: trace.fused[:count],

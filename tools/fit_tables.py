@@ -34,8 +34,9 @@ from ragstone.core.records import Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.search import Search
+from ragstone.question import read
 from ragstone.respond.tables.asked import Asked
-from ragstone.respond.tables.calculate import calculation, extreme, value_of
+from ragstone.respond.tables.calculate import calculation, value_of
 from ragstone.respond.tables.cell_model import Certainty, certainty_of, shares
 from ragstone.respond.tables.features import CellFeatures, Found, cells_of, features_of
 from ragstone.respond.tables.lookup import are_of_one, of_periods, together
@@ -142,8 +143,8 @@ async def cases(data: Path, keep: Path) -> list[Case]:
         for source in (*SETS, TRAIN):
             for asked in _some(questions(data, source)):
                 hits = own.get(asked.document, [])
-                question = Asked(asked.text, words.weigh, request)
-                if not hits or not question.items or extreme(asked.text):
+                question = Asked(read(asked.text), words.weigh, request)
+                if not hits or not question.items or question.asks.extreme:
                     continue
                 subject = company(hits[0])
                 out += _cases(asked, "given", question, hits, subject)
@@ -157,8 +158,8 @@ async def cases(data: Path, keep: Path) -> list[Case]:
         parts = Parts(kb)
         search = Search(parts.version)
         for asked in some:
-            question = Asked(asked.text, parts.words.weigh, request)
-            if question.items and not extreme(asked.text):
+            question = Asked(read(asked.text), parts.words.weigh, request)
+            if question.items and not question.asks.extreme:
                 out += await _searched(asked, question, asked.document, search, request)
         progress(f"tables: {len(out)} cases, last of {ROWS}")
     with opened(keep / "filings", ("index.embedder=minilm",)) as kb:
@@ -166,7 +167,7 @@ async def cases(data: Path, keep: Path) -> list[Case]:
         parts = Parts(kb)
         search = Search(parts.version)
         for asked in _some(filing_questions(parts.version.catalog)):
-            question = Asked(asked.text, parts.words.weigh, request)
+            question = Asked(read(asked.text), parts.words.weigh, request)
             out += await _searched(asked, question, asked.document, search, request)
     progress(f"tables: {len(out)} cases")
     return out
@@ -176,7 +177,7 @@ async def _searched(
     asked: TableQuestion, question: Asked, subject: str, search: Search, request: Request
 ) -> list[Case]:
     """Return the cases of what a search finds, and of that without the tables that answer."""
-    found = await search.evidence(asked.text, None, HITS, request, Timings())
+    found = await search.evidence(read(asked.text), None, HITS, request, Timings())
     hits = (*found.hits, *found.tables)
     others = [hit for hit in hits if company(hit) != subject]
     return [*_cases(asked, "found", question, hits, subject), *_cases(asked, "without", question, others, subject)]
@@ -263,7 +264,7 @@ def best(case: Case, cells: NDArray[np.float64]) -> tuple[bool, Certainty]:
     shown = of_periods(case.question, case.cells, case.known, scored.tolist(), top)
     whole = together(case.cells, share, shown)
     known = certainty_of(case.question, case.known[top], whole, lone=are_of_one(case.cells))
-    if calculated := calculation(case.asked.text, [one.cell for one in shown]):
+    if calculated := calculation(case.question.asks.operation, [one.cell for one in shown]):
         return case.subject == company(one.hit) and _is_close(
             calculated.rpartition(" = ")[2], case.asked.answers
         ), known.calculated

@@ -313,7 +313,7 @@ class Judge(Protocol):
         """Rate whether the evidence can answer its question."""
         ...
 
-    async def judge(self, question: str, evidence: Evidence, answer: str, request: Request) -> JudgeScores:
+    async def judge(self, evidence: Evidence, answer: str, request: Request) -> JudgeScores:
         """Score an answer."""
         ...
 

@@ -15,10 +15,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from ragstone.core.filters import Scalar
-from ragstone.core.kinds import Kind
 from ragstone.core.layout import Placed
+from ragstone.core.question import Question
 from ragstone.core.search_step import SearchStep
 from ragstone.core.shown import shown, shown_html
+from ragstone.core.span import Span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -155,17 +156,6 @@ Acquired = Document | Skipped | Unchanged | Finished
 
 
 # ---------------------------------------------------------------- chunk
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Span:
-    """Characters ``start`` to ``end`` (exclusive) of a text, counted as Python counts them."""
-
-    start: int
-    end: int
-
-    def of(self, text: str) -> str:
-        return text[self.start : self.end]
-
-
 WEB = "web:"
 """Prefix of the ids of web pages, which are evidence for one question and never stored."""
 
@@ -223,56 +213,7 @@ class Chunk:
         return {**self.metadata, **self.facts, **place}
 
 
-# ---------------------------------------------------------------- query
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entity:
-    """A named entity in a question, of a kind listed in the settings."""
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryAnalysis:
-    """The analysis of a question.
-
-    ``keywords`` are its content words in lower case; ``technical`` are identifiers and similar terms as written;
-    ``difficulty`` is empty if unknown; ``keyword_like`` says that the question is not a sentence.
-    """
-
-    kind: Kind = "statement"
-    keywords: tuple[str, ...] = ()
-    technical: tuple[str, ...] = ()
-    entities: tuple[Entity, ...] = ()
-    wants_code: bool = False
-    difficulty: str = ""
-    recent: bool = False
-    keyword_like: bool = False
-
-
 # ---------------------------------------------------------------- index, query, rank
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A question as ``asked``, and its ``text`` with corrected diacritics and typing errors.
-
-    ``language`` is an ISO 639-1 code, or empty if unknown; ``variations`` are alternative wordings to search for as
-    well. ``context`` is the question together with the previous turn, for a second search; empty if there is none.
-    """
-
-    asked: str
-    text: str
-    language: str = ""
-    analysis: QueryAnalysis = QueryAnalysis()
-    variations: tuple[str, ...] = ()
-    context: str = ""
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """Messages for the asker."""
-        also = (() if self.text == self.asked else (self.text,)) + self.variations
-        return tuple(f"searched also for: {one}" for one in also)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Matches:
     """The result of an index: distinct rows (n,) of chunks and their scores (n,), best first."""
@@ -361,23 +302,18 @@ class Considered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The result of retrieval.
+    """The result of retrieval for a question.
 
     ``tables`` are the best tables beyond the hits: the answer may be in a cell of a table whose text differs from the
-    question. ``asked`` is the original question, and ``typed`` the one before correction, if they differ. ``missing``
-    are steps that failed or ran out of time. ``considered`` are the candidates in the order of fusion, ``steps`` the
-    searches after the first one, and ``rows`` all rows of each document whose tables the question may compare.
-    ``further`` are the next best hits, and ``passages`` what a language model reads; both are empty without one.
-    ``rewritten`` is a question that only its conversation explains, in words of its own.
+    question. ``missing`` are steps that failed or ran out of time. ``considered`` are the candidates in the order of
+    fusion, ``steps`` the searches after the first one, and ``rows`` all rows of each document whose tables the question
+    may compare. ``further`` are the next best hits, and ``passages`` what a language model reads; both are empty
+    without one.
     """
 
-    question: str
+    question: Question
     hits: tuple[Hit, ...]
     method: str
-    kind: Kind = "question"
-    language: str = ""
-    asked: str = ""
-    typed: str = ""
     missing: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     considered: tuple[Considered, ...] = ()
@@ -386,12 +322,6 @@ class Evidence:
     rows: tuple[tuple[Hit, ...], ...] = ()
     further: tuple[Hit, ...] = ()
     passages: tuple[Passage, ...] = ()
-    rewritten: str = ""
-
-    @property
-    def as_typed(self) -> str:
-        """The question for models and services."""
-        return self.typed or self.question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -402,7 +332,6 @@ class Trace:
     the best candidates after fusion; ``ranked`` are the candidates for the evidence after boosts and reranking.
     """
 
-    question: Question
     found: Mapping[str, int]
     weights: Mapping[str, float]
     fused: tuple[Hit, ...]

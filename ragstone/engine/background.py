@@ -6,20 +6,21 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from ragstone import query
 from ragstone.core.answers import Answer, Answered, Event, EvidenceFound
 from ragstone.core.errors import ModelError
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.components import Components
+from ragstone.question import read
+from ragstone.question.tasks import Task
 
 NO_SEARCH = "none"
 
 
-async def done(version: Components, task: query.Task, request: Request) -> AsyncGenerator[Event]:
+async def done(version: Components, task: Task, request: Request) -> AsyncGenerator[Event]:
     """Yield no evidence, and the result of a task as an answer: from the model, or else from the words alone."""
-    yield EvidenceFound(evidence=Evidence(question=task.text, hits=(), method=NO_SEARCH))
+    yield EvidenceFound(evidence=Evidence(question=read(task.text), hits=(), method=NO_SEARCH))
     timings, model = Timings(), version.models.chat()
     result, author = task.done_without_model(), "extractive"
     if model:

@@ -6,13 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragstone import query
 from ragstone.core.access import both
 from ragstone.core.catalog import FIELDS, DocumentSummary, Listing, ListingOrder
 from ragstone.core.filters import Filter
 from ragstone.core.naming import file_name, name_of
+from ragstone.core.question import Question
 from ragstone.core.request import Request
 from ragstone.engine.components import Components
+from ragstone.question import read_again
+from ragstone.question.named import NamedDocument, named_documents, naming_words, without_name
 
 MAX_COMPARED = 200
 """Maximum number of documents with a word of a name whose titles are compared with the name."""
@@ -28,7 +30,7 @@ class Meant:
     """The documents to which a question limits the search, if any, and the question to ask of them."""
 
     documents: tuple[DocumentSummary, ...]
-    question: str
+    question: Question
 
 
 class ByName:
@@ -78,7 +80,7 @@ class ByName:
             other: the second name.
             language: of the question; its words for documents and its articles name nothing.
         """
-        first, second = query.naming_words(one, language), query.naming_words(other, language)
+        first, second = naming_words(one, language), naming_words(other, language)
         common = [word for word in second if not word.isdigit()] if all(map(str.isdigit, first)) else []
         found = self._only(one, [*first, *common]) or self._only(one, first)
         return found, self._only(other, second)
@@ -92,17 +94,17 @@ class ByName:
         if len(found) != 1:
             return None
         is_word = len(words) == 1 and not words[0].isdigit() and not IS_FILE.search(name)
-        return None if is_word and len(query.naming_words(name_of(found[0]))) > 2 else found[0]
+        return None if is_word and len(naming_words(name_of(found[0]))) > 2 else found[0]
 
-    def meant_in(self, question: str, language: str) -> Meant:
+    def meant_in(self, question: Question) -> Meant:
         """Return the few documents that a question names, and what it asks of them."""
-        meant, names = dict[str, DocumentSummary](), list[query.NamedDocument]()
-        for one in query.named_documents(question, language):
+        meant, names = dict[str, DocumentSummary](), list[NamedDocument]()
+        for one in named_documents(question.wording.typed, question.language):
             found = self.named(one.name) if one.described else self.called(one.name)
             if 0 < len(found) <= MOST_MEANT:
                 meant |= {document.document_id: document for document in found}
                 names.append(one)
-        asked = query.without_name(question, names[0].phrase, language) if len(names) == 1 else question
+        asked = without_phrase(question, names[0].phrase) if len(names) == 1 else question
         return Meant(documents=tuple(meant.values()), question=asked)
 
     def of_id(self, id: str) -> DocumentSummary | None:
@@ -112,6 +114,14 @@ class ByName:
     def last(self) -> DocumentSummary | None:
         """Return the document that was added or changed last."""
         return next(iter(self.listing(1, order="newest").documents), None)
+
+
+def without_phrase(question: Question, phrase: str) -> Question:
+    """Return a question without the phrase that names a document, which is not searched for inside it."""
+    if not phrase:
+        return question
+    rest = without_name(question.wording.typed, phrase, question.language)
+    return question if rest == question.wording.typed else read_again(question, rest)
 
 
 def titles(documents: Sequence[DocumentSummary]) -> list[str]:

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 
-from ragstone import query, respond
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import Compare, Filter, In
 from ragstone.core.naming import file_name
-from ragstone.engine.by_name import MOST_MEANT, ByName, Meant
+from ragstone.core.question import Question
+from ragstone.engine.by_name import MOST_MEANT, ByName, Meant, without_phrase
 from ragstone.language import lexicon
+from ragstone.question.reports import NamedReport, named_report
+from ragstone.respond.tables.dates import only_day, year_and_quarter
 
 MOST_COMPANIES = 1000
 """Companies whose names are looked for in a question."""
@@ -34,18 +36,19 @@ _NO_NAME = frozenset([
 """Words of the names of companies that questions leave out."""
 
 
-def report_meant_in(question: str, by_name: ByName, language: str) -> Meant:
+def report_meant_in(question: Question, by_name: ByName) -> Meant:
     """Return the reports that a question names by a period, one of each company it names, and what it asks of them.
 
     A day names the report whose period ends on it. There is none if it names no company of the knowledge base, unless
     most documents are of one.
     """
     none = Meant(documents=(), question=question)
-    named = query.named_report(question, language)
-    day = None if named else respond.only_day(question)
+    text = question.wording.typed
+    named = named_report(text, question.language)
+    day = None if named else only_day(text)
     if named is None and day is None:
         return none
-    companies = _companies_in(question, by_name)
+    companies = _companies_in(text, by_name)
     found = list[DocumentSummary]()
     for company in companies[:MOST_MEANT]:
         reports = by_name.within(In(key="company", values=(company,)))
@@ -57,11 +60,11 @@ def report_meant_in(question: str, by_name: ByName, language: str) -> Meant:
             )
     if not 0 < len(found) <= MOST_MEANT or len(companies) > MOST_MEANT:
         return none
-    asked = query.without_name(question, named.phrase, language) if named else question
+    asked = without_phrase(question, named.phrase) if named else question
     return Meant(documents=tuple(found), question=asked)
 
 
-def _of_kind(named: query.NamedReport) -> Filter:
+def _of_kind(named: NamedReport) -> Filter:
     """Return a filter on reports of the form that a question names, or of those that cover such a period."""
     forms = (named.form,) if named.form else _FORMS[named.covers] if named.covers else ()
     return In(key="form", values=forms) if forms else Compare(key="period", op=">", value="")
@@ -126,7 +129,7 @@ def _of_period(documents: Sequence[DocumentSummary], period: str) -> list[Docume
         dated = [(one, day) for one in documents if (day := _last_day(one))]
         latest = max((day for _, day in dated), default=None)
         return [one for one, day in dated if day == latest]
-    year, quarter = respond.year_and_quarter(period)
+    year, quarter = year_and_quarter(period)
     for period_of in (_by_name, _fiscal, _calendar):
         periods = [(one, period_of(one)) for one in documents]
         if found := [one for one, its in periods if its == (year, quarter)]:
@@ -137,11 +140,11 @@ def _of_period(documents: Sequence[DocumentSummary], period: str) -> list[Docume
 
 
 def _by_name(document: DocumentSummary) -> tuple[int, int]:
-    return respond.year_and_quarter(re.sub(r"[\W_]+", " ", file_name(document.document_id)))
+    return year_and_quarter(re.sub(r"[\W_]+", " ", file_name(document.document_id)))
 
 
 def _fiscal(document: DocumentSummary) -> tuple[int, int]:
-    return respond.year_and_quarter(str(document.metadata.get("fiscal_period", "")))
+    return year_and_quarter(str(document.metadata.get("fiscal_period", "")))
 
 
 def _calendar(document: DocumentSummary) -> tuple[int, int]:

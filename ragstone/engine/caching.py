@@ -19,6 +19,7 @@ from ragstone.catalog.protocol import Catalog
 from ragstone.core.answers import Citation, Draft, Statement, Turn
 from ragstone.core.catalog import Stamp
 from ragstone.core.filters import Filter
+from ragstone.core.question import Question, Wording
 from ragstone.core.records import Considered, Evidence, Hit, Step
 from ragstone.core.request import Request
 from ragstone.core.search_step import SearchStep
@@ -112,18 +113,16 @@ class ResultCache:
         self._search = (*common, settings.query.model_dump_json(), settings.rank.model_dump_json(), further)
         self._answer = (*common, settings.respond.model_dump_json(), settings.services.model_dump_json())
 
-    def search_key(
-        self, question: str, context: str, where: Filter | None, k: int, request: Request
-    ) -> ResultKey | None:
+    def search_key(self, question: Question, where: Filter | None, k: int, request: Request) -> ResultKey | None:
         """Return the key of a search; None if searches are not kept. Readers with other rights have other keys."""
         if not self._cache.keeps("searches"):
             return None
         state = self._state()
-        made = key("search", code_version(), state, *self._search, question, context, where, k, request.allowed)
+        made = key("search", code_version(), state, *self._search, question, where, k, request.allowed)
         return ResultKey(key=made, state=state)
 
-    def evidence(self, known: ResultKey | None, request: Request) -> Evidence | None:
-        """Return the cached evidence, with texts read from the catalog; None if there is none."""
+    def evidence(self, known: ResultKey | None, question: Question, request: Request) -> Evidence | None:
+        """Return the cached evidence for a question, with texts read from the catalog; None if there is none."""
         value = self._get("searches", known)
         if value is None:
             return None
@@ -136,16 +135,14 @@ class ResultCache:
             Hit(chunk=chunks[hit["id"]], score=hit["score"], why=tuple(Step(**step) for step in hit["why"]))
             for hit in stored
         ]
+        wording = Wording(**value["wording"] | {"variations": tuple(value["wording"]["variations"])})
         count, ends = len(value["hits"]), len(value["hits"]) + len(value["tables"])
         return Evidence(
-            question=value["question"],
+            question=replace(question, language=value["language"], wording=wording),
             hits=tuple(hits[:count]),
             tables=tuple(hits[count:ends]),
             further=tuple(hits[ends:]),
             method=value["method"],
-            language=value["language"],
-            asked=value["asked"],
-            typed=value["typed"],
             notices=tuple(value["notices"]),
             considered=tuple(Considered(**one) for one in value["considered"]),
             steps=tuple(SearchStep(**one) for one in value["steps"]),
@@ -155,11 +152,9 @@ class ResultCache:
         """Store evidence, unless part of it was missing or the knowledge base changed meanwhile."""
         if known and not evidence.missing and self._state() == known.state:
             value = {
-                "question": evidence.question,
+                "wording": asdict(evidence.question.wording),
                 "method": evidence.method,
-                "language": evidence.language,
-                "asked": evidence.asked,
-                "typed": evidence.typed,
+                "language": evidence.question.language,
                 "notices": evidence.notices,
                 "considered": [asdict(one) for one in evidence.considered],
                 "steps": [asdict(one) for one in evidence.steps],
@@ -185,8 +180,7 @@ class ResultCache:
             [(replace(hit.chunk, metadata={}), hit.score) for hit in hits],
             [[hit.chunk.id for hit in rows] for rows in evidence.rows],
         )
-        words = (evidence.question, evidence.asked, evidence.typed, evidence.rewritten)
-        asked = (*words, evidence.language, evidence.kind, evidence.steps)
+        asked = (evidence.question, evidence.steps)
         made = key("answer", code_version(), state, *self._answer, *asked, read, tuple(before), request.allowed)
         return ResultKey(key=made, state=state)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragstone import index, query
+from ragstone import index
 from ragstone.catalog.lock import Patience
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.answers import Answer, Answered, Event, Turn
@@ -37,6 +37,8 @@ from ragstone.engine.parts.source import BuildEmbedder
 from ragstone.engine.search import Search
 from ragstone.engine.status import Status, status_of
 from ragstone.engine.versions import Versions
+from ragstone.question import Context, read
+from ragstone.question.tasks import task_of
 from ragstone.settings import Settings
 
 if TYPE_CHECKING:
@@ -210,7 +212,7 @@ class KnowledgeBase:
         """
         with self.current() as version:
             request, answered = version.request(reader, payer, response_id=response_id, keep=keep), False
-            if task := query.task_of(question, before):
+            if task := task_of(question, before):
                 async with aclosing(background.done(version, task, request)) as events:
                     async for event in events:
                         yield event
@@ -258,10 +260,12 @@ class KnowledgeBase:
         with self.current() as version:
             timings, request = Timings(), version.request(reader, payer)
             governed = self._governed(version, question, request)
-            rank = governed.settings.rank
+            rank, entities = governed.settings.rank, governed.settings.query.entities
             if k is not None and rank.exceeds_limit(k):
                 raise UsageError(f"k is {k}, but rank.top_k_limit allows at most {rank.top_k_limit}")
-            evidence = await Search(governed).evidence(question, where, k or rank.top_k, request, timings)
+            evidence = await Search(governed).evidence(
+                read(question, Context(entities=entities)), where, k or rank.top_k, request, timings
+            )
             version.history.statistics().note_search(evidence.hits, timings.milliseconds()["total"])
             return Hits(hits=evidence.hits, notices=(*evidence.missing, *evidence.notices))
 
@@ -282,8 +286,9 @@ class KnowledgeBase:
         with self.current() as version:
             request = version.request(reader)
             governed = self._governed(version, question, request)
-            top_k = governed.settings.rank.top_k
-            return await Search(governed).trace(question, where, top_k, request, Timings(), shown=shown)
+            settings = governed.settings
+            asked, top_k = read(question, Context(entities=settings.query.entities)), settings.rank.top_k
+            return await Search(governed).trace(asked, where, top_k, request, Timings(), shown=shown)
 
     async def embed(self, texts: Sequence[str], *, role: Role = "passage", payer: Payer | None = None) -> Embedded:
         """Return vectors of texts from the embedder that the knowledge base was built with.

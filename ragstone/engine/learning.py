@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from ragstone import query
 from ragstone.core.errors import KnowledgeBaseError, UsageError
 from ragstone.core.request import Request
 from ragstone.engine import assembly
@@ -21,6 +20,7 @@ from ragstone.learning.observation import ReplayCase
 from ragstone.learning.policy import Choices, Policy, choices_of, under
 from ragstone.learning.proposals import Proposal
 from ragstone.learning.report import LearningReport, changes, report
+from ragstone.question import KINDS, kind
 
 
 class Learning:
@@ -80,9 +80,9 @@ class Learning:
         Raises:
             UsageError: a trial is running, a choice is out of bounds or changes nothing, or there is no such kind.
         """
-        for kind in by_kind:
-            if kind and kind not in query.KINDS:
-                raise UsageError(f"there is no kind of question '{kind}'; kinds are {', '.join(query.KINDS)}")
+        for one in by_kind:
+            if one and one not in KINDS:
+                raise UsageError(f"there is no kind of question '{one}'; kinds are {', '.join(KINDS)}")
         with self._versions.current() as version:
             return version.history.learner().start_trial(by_kind, why)
 
@@ -106,14 +106,14 @@ async def assigned(version: Components, question: str, request: Request) -> Comp
     learner = version.history.learner()
     if not learner.is_on or not question.strip() or not version.has_embedder:
         return version
-    kind = _kind(version, question, request)
+    own = _kind(version, question, request)
     try:
-        policy = await asyncio.to_thread(learner.assign, request.meter.id, kind=kind, asker=request.reader.name)
+        policy = await asyncio.to_thread(learner.assign, request.meter.id, kind=own, asker=request.reader.name)
     except KnowledgeBaseError as error:
         notice = f"Ragstone learns nothing from this answer: {error}; to turn learning off, set learning.mode=off"
         request.meter.notices.append(notice)
         return version
-    return _under(version, policy, kind)
+    return _under(version, policy, own)
 
 
 def in_use(version: Components, question: str, request: Request) -> Components:
@@ -138,4 +138,4 @@ def _under(version: Components, policy: Policy, kind: str) -> Components:
 
 def _kind(version: Components, question: str, request: Request) -> str:
     """Return the kind of a question, by its words."""
-    return query.kind(question, Search(version).language(question, request))
+    return kind(question, Search(version).language(question, request))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from ragstone.core.errors import SettingsError
-from ragstone.respond import choose
+from ragstone.services.models import choose
 from ragstone.settings import Settings
 from ragstone.settings.services import ModelSettings, ServiceSettings
 

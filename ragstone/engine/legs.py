@@ -7,18 +7,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from ragstone import index, query
+from ragstone import index
 from ragstone.core.catalog import NO_MATCHES
 from ragstone.core.errors import EngineBehind, OutOfTime, RetrievalError
 from ragstone.core.filters import Filter
 from ragstone.core.protocols import GaugedEmbedder, WeighedEmbedder
-from ragstone.core.records import Matches, Question
+from ragstone.core.question import Question, Wording
+from ragstone.core.records import Matches
 from ragstone.core.request import Request
 from ragstone.engine.built import refuse_embedder
 from ragstone.engine.components import Components
 from ragstone.engine.following import CATCH_UP_LIMIT, catch_up
 from ragstone.engine.leaving import engine_address
 from ragstone.index.follow.protocol import SyncedIndex
+from ragstone.query.gather import CONTEXT, above, further_legs, gather, leg_of
 
 LAST_RESORT_LIMIT = 1_000_000
 """Chunks up to which all stored vectors are compared if their engine is unavailable and nothing else is found."""
@@ -37,6 +39,11 @@ UNMEASURED_WEIGHT = 0.5
 _STAND_INS = {"bm25": "words", "vector": "vectors"}
 
 Leg = Callable[[], Awaitable[Matches]]
+
+
+def searched_as(question: Question, text: str) -> Question:
+    """Return a question with another text to search for, in place of its own words."""
+    return replace(question, wording=Wording(typed=text, text=text, language=question.wording.language))
 
 
 class Legs:
@@ -64,31 +71,28 @@ class Legs:
         settings = self._settings
         self._load()
         legs = self._all(asked, room, where, request)
-        for number, text in enumerate(asked.variations, start=1):
-            varied = replace(asked, asked=text, text=text)
-            legs |= query.further_legs(str(number), self._all(varied, room, where, request))
-        if asked.context:
-            wider = replace(asked, asked=asked.context, text=asked.context)
-            legs |= query.further_legs(query.CONTEXT, self._all(wider, room, where, request))
-        wanted = {name: leg() for name, leg in legs.items() if settings.method in (query.leg_of(name), "hybrid")}
+        for number, text in enumerate(asked.wording.variations, start=1):
+            legs |= further_legs(str(number), self._all(searched_as(asked, text), room, where, request))
+        if asked.wording.context:
+            legs |= further_legs(CONTEXT, self._all(searched_as(asked, asked.wording.context), room, where, request))
+        wanted = {name: leg() for name, leg in legs.items() if settings.method in (leg_of(name), "hybrid")}
         everything, missing = await self._gathered(asked, wanted, room, where, request)
-        found = query.above(everything, settings.threshold, settings.keyword_threshold)
+        found = above(everything, settings.threshold, settings.keyword_threshold)
         lowered = settings.lowered_threshold
         if lowered < settings.threshold and not any(map(len, found.values())):
             share = settings.keyword_threshold * lowered / settings.threshold if settings.threshold > 0 else 0.0
-            found = query.above(everything, lowered, max(0.0, share))
+            found = above(everything, lowered, max(0.0, share))
         return found, missing
 
     def weights(self, asked: Question, legs: Mapping[str, Matches]) -> dict[str, float]:
         """Return the weight of each leg; legs for variations share a part of the weight of the question's own."""
-        own = self._own_weights(asked, {name: legs[name] for name in legs if name == query.leg_of(name)})
+        own = self._own_weights(asked, {name: legs[name] for name in legs if name == leg_of(name)})
         if len(own) == len(legs):
             return own
-        varied = VARIATIONS_WEIGHT / max(1, len(asked.variations))
-        depends = query.may_depend_on_context(asked.text, asked.language)
-        context = CONTEXT_WEIGHT if depends else CONTEXT_WEIGHT_ALONE
-        share = {name: context if name.endswith(query.CONTEXT) else varied for name in legs}
-        return {name: own.get(name, own.get(query.leg_of(name), 1.0) * share[name]) for name in legs}
+        varied = VARIATIONS_WEIGHT / max(1, len(asked.wording.variations))
+        context = CONTEXT_WEIGHT if asked.depends else CONTEXT_WEIGHT_ALONE
+        share = {name: context if name.endswith(CONTEXT) else varied for name in legs}
+        return {name: own.get(name, own.get(leg_of(name), 1.0) * share[name]) for name in legs}
 
     def _own_weights(self, asked: Question, legs: Mapping[str, Matches]) -> dict[str, float]:
         """Return the weight of each leg; an embedder that does not know the question's words counts less."""
@@ -100,7 +104,7 @@ class Legs:
             if isinstance(embedder, WeighedEmbedder):
                 vector = embedder.vector_weight(self.coverage(asked, legs["bm25"]))
         if self._settings.adapt:
-            vector *= min(1.0, embedder.familiarity(asked.text) / FAMILIAR)
+            vector *= min(1.0, embedder.familiarity(asked.wording.text) / FAMILIAR)
         return {"vector": vector, "bm25": 1 - vector}
 
     def coverage(self, asked: Question, matches: Matches) -> float:
@@ -137,12 +141,12 @@ class Legs:
         }
 
     def _terms(self, asked: Question) -> list[str]:
-        """Return the terms of the interpreted question, and the original terms that differ."""
-        analyzer = self._version.indexes.analyzer()
-        terms = analyzer(asked.text, asked.language)
-        if asked.text == asked.asked:
+        """Return the terms of the corrected question, and those of the typed one that differ."""
+        analyzer, wording = self._version.indexes.analyzer(), asked.wording
+        terms = analyzer(wording.text, wording.language)
+        if wording.text == wording.typed:
             return terms
-        return [*terms, *(term for term in analyzer(asked.asked, asked.language) if term not in terms)]
+        return [*terms, *(term for term in analyzer(wording.typed, wording.language) if term not in terms)]
 
     def _keywords(self, asked: Question, fetch_k: int, where: Filter | None, request: Request) -> Awaitable[Matches]:
         leg, terms = self._version.indexes.keywords(), self._terms(asked)
@@ -154,7 +158,7 @@ class Legs:
         if not version.has_embedder:
             return NO_MATCHES  # nothing has been added yet
         refuse_embedder(version.models.embedder(), version.built, version.folder)
-        (vector,) = await version.models.question_embedder().embed([asked.text], role="query", request=request)
+        (vector,) = await version.models.question_embedder().embed([asked.wording.text], role="query", request=request)
         if among := self._settings.prefilter:
             candidates = await version.indexes.keywords().search(self._terms(asked), among, where)
             rows = candidates.rows.tolist()
@@ -198,13 +202,13 @@ class Legs:
         The catalog has every text and vector, so no question has to wait for an engine.
         """
         try:
-            found, missing = await query.gather(legs)
+            found, missing = await gather(legs)
         except RetrievalError as error:
             found, missing, refusal = {}, (str(error),), error
         else:
             refusal = None
         if missing and not any(map(len, found.values())) and (own := self._stand_ins(asked, room, where, request)):
-            found, also = await query.gather(own)
+            found, also = await gather(own)
             by = " and ".join(_STAND_INS[name] for name in found)
             return found, (*missing, *also, f"the catalog was searched instead, by {by}")
         if refusal:
@@ -228,5 +232,5 @@ class Legs:
     async def _nearest_matching(self, asked: Question, fetch_k: int, where: Filter | None, request: Request) -> Matches:
         version = self._version
         refuse_embedder(version.models.embedder(), version.built, version.folder)
-        (vector,) = await version.models.question_embedder().embed([asked.text], role="query", request=request)
+        (vector,) = await version.models.question_embedder().embed([asked.wording.text], role="query", request=request)
         return await asyncio.to_thread(index.nearest_matching, version.catalog, vector, fetch_k, where)

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from itertools import groupby
 
-from ragstone import query, respond
 from ragstone.chunk import sentences
 from ragstone.core.access import both
 from ragstone.core.answers import Turn
 from ragstone.core.filters import Filter
 from ragstone.core.naming import name_of
+from ragstone.core.question import Question, Talk
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
@@ -19,7 +19,12 @@ from ragstone.engine.by_name import IS_FILE, ByName
 from ragstone.engine.components import Components
 from ragstone.engine.replied import Replied, Said, hits_of_chunks
 from ragstone.engine.search import Search
-from ragstone.query.talk import Talk
+from ragstone.question import Context, read
+from ragstone.question.talk import is_talk
+from ragstone.respond.overview.comparison import compared
+from ragstone.respond.overview.page import hits_of, rests_on
+from ragstone.respond.overview.themes import Theme, overview
+from ragstone.respond.overview.topic import Topic, digest, timeline
 
 MOST_THEMES = 8
 """Number of themes to show, the largest first."""
@@ -40,7 +45,7 @@ class Overviews:
         self._version, self._search = version, search
 
     async def reply(
-        self, question: str, talk: Talk, where: Filter | None, request: Request, timings: Timings
+        self, question: Question, talk: Talk, where: Filter | None, request: Request, timings: Timings
     ) -> Replied | None:
         """Return the overview that a question requests; None if it requests none, or no document fits."""
         said = Said(question=question, talk=talk, language=self._version.settings.respond.language or talk.language)
@@ -65,17 +70,18 @@ class Overviews:
 
         The last question is searched again, because a conversation may come without its citations.
         """
-        turns = [turn for turn in before if query.names_something(query.talk_of(turn.question))]
+        turns = [turn for turn in before if not is_talk(turn.question)]
         if not turns:
             return ""
         *earlier, last = turns
-        talk = query.talk_of(last.question)
+        question = read(last.question, Context(before=earlier))
+        talk = question.talk
         if talk and talk.title and not talk.other:
             named = await asyncio.to_thread(ByName(self._version, where, request).named, talk.title)
             return named[0].document_id if len(named) == 1 else ""
-        evidence = await self._search.follow_up(last.question, earlier, where, request, timings)
+        evidence = await self._search.in_conversation(question, earlier, where, request, timings)
         hits = (*evidence.hits, *evidence.tables)
-        return respond.rests_on(last.answer, [hit for hit in hits if not hit.chunk.is_web])
+        return rests_on(last.answer, [hit for hit in hits if not hit.chunk.is_web])
 
     # ------------------------------------------------------------ two documents
 
@@ -87,14 +93,14 @@ class Overviews:
             if one is None or other is None or one.document_id == other.document_id:
                 return None
             hits = [self._read(document.document_id) for document in (one, other)]
-        draft = respond.compared(
+        draft = compared(
             *hits,
             sentences=sentences,
             weigh=self._version.indexes.words().weigh,
             request=request,
             language=said.language,
         )
-        return said.reply(draft, respond.hits_of(draft, [*hits[0], *hits[1]])) if draft else None
+        return said.reply(draft, hits_of(draft, [*hits[0], *hits[1]])) if draft else None
 
     def _read(self, id: str) -> list[Hit]:
         """Return the chunks of a document, in order."""
@@ -110,20 +116,20 @@ class Overviews:
             named = await asyncio.to_thread(ByName(self._version, where, request).named, name)
             if named or said.talk.called or IS_FILE.search(name):
                 return None
-        evidence = await self._search.evidence(name, where, TOPIC_CHUNKS, request, timings)
+        evidence = await self._search.evidence(read(name), where, TOPIC_CHUNKS, request, timings)
         weigh = self._version.indexes.words().weigh
-        topic = respond.Topic(name, weigh, request)
+        topic = Topic(name, weigh, request)
         hits = topic.fitting(evidence.hits)
         if not hits:
             return None
-        made = respond.timeline if said.talk.kind == "timeline" else respond.digest
+        made = timeline if said.talk.kind == "timeline" else digest
         with timings.stage("overview"):
             draft = await asyncio.to_thread(
                 made, topic, hits, sentences=sentences, weigh=weigh, request=request, language=said.language
             )
         if draft is None:
             return None
-        cited = respond.hits_of(draft, hits)
+        cited = hits_of(draft, hits)
         return said.reply(draft, cited, missing=evidence.missing, method=evidence.method)
 
     # ------------------------------------------------------------ all documents
@@ -139,9 +145,7 @@ class Overviews:
                 chunks = [*self._version.catalog.chunks_of([*ids]).values()]
                 chunks.sort(key=lambda chunk: ([*ids].index(chunk.document_id), chunk.start))
                 shown = [
-                    respond.Theme(
-                        hits=tuple(hits_of_chunks(_spread([*own]))), size=ids[id].chunks, title=name_of(ids[id])
-                    )
+                    Theme(hits=tuple(hits_of_chunks(_spread([*own]))), size=ids[id].chunks, title=name_of(ids[id]))
                     for id, own in groupby(chunks, key=lambda chunk: chunk.document_id)
                 ]
                 smaller = 0
@@ -149,7 +153,7 @@ class Overviews:
                 shown, smaller = self._clusters(both(request.allowed, where), request)
         if not shown:
             return None
-        draft = respond.overview(
+        draft = overview(
             shown,
             smaller=smaller,
             sentences=sentences,
@@ -157,9 +161,9 @@ class Overviews:
             request=request,
             language=said.language,
         )
-        return said.reply(draft, respond.hits_of(draft, [hit for theme in shown for hit in theme.hits]))
+        return said.reply(draft, hits_of(draft, [hit for theme in shown for hit in theme.hits]))
 
-    def _clusters(self, allowed: Filter | None, request: Request) -> tuple[list[respond.Theme], int]:
+    def _clusters(self, allowed: Filter | None, request: Request) -> tuple[list[Theme], int]:
         """Return the largest themes of the chunks that match a filter, and the number of further ones."""
         themes = self._version.indexes.themes().of(allowed)
         if themes is None:
@@ -167,13 +171,13 @@ class Overviews:
         sizes = themes.sizes()
         least = LEAST_SHARE * sizes.sum()
         largest = [at for at in (-sizes).argsort(kind="stable").tolist() if sizes[at] >= least][:MOST_THEMES]
-        shown = list[respond.Theme]()
+        shown = list[Theme]()
         for theme in largest:
             rows = themes.members(theme, READ_OF_THEME)
             chunks = self._version.catalog.chunks(rows)
             readable = [chunks[row] for row in rows if row in chunks and request.reader.may_read(chunks[row].metadata)]
             if readable:
-                shown.append(respond.Theme(hits=tuple(hits_of_chunks(readable)), size=int(sizes[theme])))
+                shown.append(Theme(hits=tuple(hits_of_chunks(readable)), size=int(sizes[theme])))
         return shown, int((sizes > 0).sum()) - len(shown)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragstone.core.answers import Draft
+from ragstone.core.question import Question, Talk
 from ragstone.core.records import Chunk, Evidence, Hit, Step
-from ragstone.query.talk import Talk
 from ragstone.respond.writing.overview import Planned
 
 
@@ -24,7 +24,7 @@ class Replied:
 class Said:
     """The question or remark, and the language of the reply."""
 
-    question: str
+    question: Question
     talk: Talk
     language: str
 
@@ -47,11 +47,9 @@ class Said:
             method: the method that found the hits.
         """
         evidence = Evidence(
-            question=self.question,
+            question=replace(self.question, language=self.language),
             hits=tuple(hits),
             method=method,
-            language=self.language,
-            kind=self.talk.kind,
             missing=missing,
             notices=notices,
         )

@@ -9,21 +9,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragstone import query, rank, respond
+from ragstone import rank
 from ragstone.acquire.metadata.language import detect
 from ragstone.core.access import both
 from ragstone.core.answers import Turn
 from ragstone.core.errors import Damaged, ModelError, OutOfTime, UsageError
 from ragstone.core.filters import Compare, Filter
+from ragstone.core.question import Question
 from ragstone.core.record import record_of
-from ragstone.core.records import Chunk, Considered, Evidence, Hit, Matches, Question, Trace
+from ragstone.core.records import Chunk, Considered, Evidence, Hit, Matches, Trace
 from ragstone.core.request import Request
 from ragstone.core.timing import TimeBudget, Timings
 from ragstone.engine.caching import note_question
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow_keywords
-from ragstone.engine.legs import Legs
+from ragstone.engine.legs import Legs, searched_as
 from ragstone.engine.steps import FirstSearch, Steps, within
+from ragstone.query import respell
+from ragstone.query.fuse import Fused, fuse
+from ragstone.query.gather import CONTEXT, allocate, by_document, further_legs
+from ragstone.query.where import parse, refuse_foreign_groups, refuse_unknown_fields
+from ragstone.question import read, read_again, rewritten
+from ragstone.question.talk import is_talk
 from ragstone.services.models import EXTRACTIVE
 from ragstone.settings import BoostSettings
 
@@ -60,42 +67,39 @@ class Search:
 
     async def evidence(
         self,
-        question: str,
+        question: Question,
         where: Filter | str | None,
         k: int,
         request: Request,
         timings: Timings,
-        *,
-        context: str = "",
     ) -> Evidence:
         """Return the evidence for a question, from the cache if an equal search ran since the last commit.
 
         Args:
-            question: in any language.
+            question: what is asked.
             where: filter on the documents.
             k: number of chunks.
             request: the reader, who sees only their documents.
             timings: gets the time of each stage.
-            context: the question with the previous turn; empty if there is none.
 
         Raises:
             UsageError: the question is blank, or the filter is malformed.
             RetrievalError: no leg of the search could be run.
         """
-        parsed = self.filter_of(question, where, request)
+        parsed = self.filter_of(question.asked, where, request)
         results = self._version.results()
         with timings.stage("cache"):
-            note_question(self._version.cache(), question)
-            known = results.search_key(question, context, parsed, k, request)
-            evidence = results.evidence(known, request)
+            note_question(self._version.cache(), question.text)
+            known = results.search_key(question, parsed, k, request)
+            evidence = results.evidence(known, question, request)
         if evidence is None:
-            evidence = (await self._trace(question, context, parsed, k, request, timings, shown=0)).evidence
+            evidence = (await self._trace(question, parsed, k, request, timings, shown=0)).evidence
             results.keep_evidence(known, evidence)
         return _readable_evidence(evidence, request)
 
     async def trace(
         self,
-        question: str,
+        question: Question,
         where: Filter | str | None,
         k: int,
         request: Request,
@@ -106,7 +110,7 @@ class Search:
         """Return the evidence and the history of the search, never from the cache.
 
         Args:
-            question: in any language.
+            question: what is asked.
             where: filter on the documents.
             k: number of chunks.
             request: the reader, who sees only their documents.
@@ -117,8 +121,8 @@ class Search:
             UsageError: the question is blank, or the filter is malformed.
             RetrievalError: no leg of the search could be run.
         """
-        parsed = self.filter_of(question, where, request)
-        trace = await self._trace(question, "", parsed, k, request, timings, shown=shown)
+        parsed = self.filter_of(question.asked, where, request)
+        trace = await self._trace(question, parsed, k, request, timings, shown=shown)
         return replace(
             trace,
             fused=_readable(trace.fused, request),
@@ -128,8 +132,7 @@ class Search:
 
     async def _trace(
         self,
-        question: str,
-        context: str,
+        question: Question,
         where: Filter | None,
         k: int,
         request: Request,
@@ -143,12 +146,12 @@ class Search:
         with timings.stage("open"):
             behind = await follow_keywords(self._version)
         with timings.stage("search"):
-            asked = replace(await self._understood(question, request), context=context)
+            asked = await self._worded(question, request)
             fetch_k = max(settings.query.fetch_k, k)
-            room = query.allocate(asked.analysis, fetch_k, settings.query.allocation)
+            room = allocate(asked, fetch_k, settings.query.allocation)
             own = dict(room)
-            for further in (*map(str, range(1, len(asked.variations) + 1)), query.CONTEXT):
-                room |= query.further_legs(further, own)
+            for further in (*map(str, range(1, len(asked.wording.variations) + 1)), CONTEXT):
+                room |= further_legs(further, own)
             per_document = CHUNKS_PER_DOCUMENT if settings.rank.diversify == "one_per_document" else 1
             wide = {name: count * per_document for name, count in room.items()}
             table_rows = self._version.catalog.select(_IS_TABLE)
@@ -156,11 +159,11 @@ class Search:
             everything, missing = await self._legs.search(asked, deep, allowed, request)
             found = {name: matches.first(wide[name]) for name, matches in everything.items()}
             weights = self._legs.weights(asked, found)
-            fused = query.fuse(found, weights, settings.query, wide)
-            with_tables = fused if deep == wide else query.fuse(everything, weights, settings.query, deep)
+            fused = fuse(found, weights, settings.query, wide)
+            with_tables = fused if deep == wide else fuse(everything, weights, settings.query, deep)
             if per_document > 1:
                 found = self._documents(found, fused.rows.tolist(), room)
-                fused = query.fuse(found, weights, settings.query, room)
+                fused = fuse(found, weights, settings.query, room)
         with timings.stage("rank"):
             candidates, more = max(settings.rank.pool, k), self._further
             with self._version.catalog.snapshot():  # all chunks of a document have the same commit
@@ -188,13 +191,9 @@ class Search:
         reranker = "none" if skipped else settings.rank.reranker
         steps = (settings.query.method, reranker, settings.rank.diversify)
         evidence = Evidence(
-            question=asked.text,
+            question=asked,
             hits=_without_vectors(hits),
             method=" + ".join(step for step in steps if step != "none"),
-            # A question is analysed in one of the documents' languages, and answered in its own.
-            language=respond.language_of(asked.asked) or asked.language,
-            asked="" if asked.asked == asked.text else asked.asked,
-            typed="" if asked.asked == asked.text else asked.asked,
             missing=(*behind, *missing, *skipped, *joined.missing),
             notices=asked.notices,
             considered=tuple(_considered(hit) for hit in read[:candidates]),
@@ -203,7 +202,6 @@ class Search:
             further=_without_vectors(further),
         )
         return Trace(
-            question=asked,
             found={name: len(matches) for name, matches in found.items()},
             weights=weights,
             fused=_without_vectors(read),
@@ -219,45 +217,37 @@ class Search:
 
     async def _also(self, text: str, asked: Question, where: Filter | None, request: Request) -> list[Hit]:
         """Return the best hits for another text, with the same search as for the question."""
-        other = replace(asked, asked=text, text=text, variations=(), context="")
-        room = query.allocate(other.analysis, ALSO, self._settings.query.allocation)
+        other = searched_as(asked, text)
+        room = allocate(other, ALSO, self._settings.query.allocation)
         found, _ = await self._legs.search(other, room, where, request)
-        return self._read(query.fuse(found, self._legs.weights(other, found), self._settings.query, room), FURTHER, {})
+        return self._read(fuse(found, self._legs.weights(other, found), self._settings.query, room), FURTHER, {})
 
     def _documents(
         self, found: Mapping[str, Matches], order: Sequence[int], room: Mapping[str, int]
     ) -> dict[str, Matches]:
         """Return the matches of each leg as documents instead of chunks."""
         documents = {row: chunk.document_id for row, chunk in self._version.catalog.chunks(order).items()}
-        return query.by_document(found, order, documents, room)
+        return by_document(found, order, documents, room)
 
-    async def follow_up(
-        self, question: str, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
+    async def in_conversation(
+        self, question: Question, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
     ) -> Evidence:
-        """Return the evidence for a question of a conversation; its ``question`` is the one to quote passages for.
+        """Return the evidence for a question of a conversation, in a model's words if it needs the turns before it.
 
         Args:
-            question: the original question.
+            question: as it was read.
             before: the conversation, in order; turns without a search do not count.
             where: filter on the documents.
             request: the reader, the deadline and the budget.
             timings: gets the time of each stage.
         """
-        turns = [turn for turn in before if query.names_something(query.talk_of(turn.question))]
-        last = turns[-1] if turns else None
-        language = self.language(question, request) if last else ""
-        asked, problem = await query.rewritten(question, turns, language, self._version.models.chat(), request)
-        goes_on = last is not None and respond.asks_back(last.answer)
-        context, top_k = query.context(asked, last, with_answer=not goes_on), self._settings.rank.top_k
-        evidence = await self.evidence(asked, where, top_k, request, timings, context=context)
-        read, typed = evidence.question, asked
-        if asked == question:
-            read, typed = (query.to_read(one, last, language, goes_on=goes_on) for one in (read, typed))
-        if asked != question or read != evidence.question:
-            evidence = replace(evidence, asked=question, notices=(f"understood as: {read}", *evidence.notices))
-        notices = (*evidence.notices, problem) if problem else evidence.notices
-        own = asked if asked != question else ""
-        return replace(evidence, question=read, typed=typed, notices=notices, rewritten=own)
+        turns = [turn for turn in before if not is_talk(turn.question)]
+        new, problem = await rewritten(question, turns, self._version.models.chat(), request)
+        if new != question.wording.typed:
+            question = read_again(question, new, rewritten=True)
+        evidence = await self.evidence(question, where, self._settings.rank.top_k, request, timings)
+        understood = () if question.text == question.asked else (f"understood as: {question.text}",)
+        return replace(evidence, notices=(*understood, *evidence.notices, *filter(None, [problem])))
 
     def language(self, question: str, request: Request) -> str:
         """Return the likely language of a question as an ISO 639-1 code; empty if the keyword index is damaged.
@@ -271,14 +261,16 @@ class Search:
         except Damaged:  # keyword search reports it
             return ""
 
-    def understand(self, question: str, request: Request, *, analysed: bool = True) -> Question:
-        """Return the question with its language, its corrected spelling and, if requested, its kind."""
+    def worded(self, question: Question, request: Request) -> Question:
+        """Return the question with its corrected spelling and its variations, and with its language if it has none."""
         try:
             words = self._version.indexes.words().for_request(request)
-            language = self.language(question, request)
-            return query.understand(question, self._settings.query, language, words, analysed=analysed)
+            language = self.language(question.wording.typed, request)
+            worded = respell.worded(question, self._settings.query, language, words)
+            # A question is analysed in one of the documents' languages, and answered in its own.
+            return replace(worded, language=question.language or language)
         except Damaged:  # keyword search reports it
-            return Question(asked=question, text=question)
+            return question
 
     def read_word_lists(self) -> None:
         """Read the word lists of the documents' languages, so that no question waits for it.
@@ -288,7 +280,7 @@ class Search:
         """
         words = self._version.indexes.words().for_request(Request.by_owner())
         for language in words.languages():
-            query.understand("?", self._settings.query, language, words)
+            respell.worded(read("?"), self._settings.query, language, words)
 
     def filter_of(self, question: str, where: Filter | str | None, request: Request) -> Filter | None:
         """Return the filter of a question, parsed.
@@ -298,23 +290,21 @@ class Search:
         """
         if not question.strip():
             raise UsageError("the question is empty")
-        parsed = query.parse(where) if isinstance(where, str) else where
+        parsed = parse(where) if isinstance(where, str) else where
         if parsed is not None and self._version.has_embedder:  # an empty knowledge base has no fields yet
             groups = None if request.reader.groups is None else request.reader.names
-            query.refuse_unknown_fields(parsed, self._version.catalog.metadata_keys(groups))
+            refuse_unknown_fields(parsed, self._version.catalog.metadata_keys(groups))
             if groups is not None:
-                query.refuse_foreign_groups(parsed, groups)
+                refuse_foreign_groups(parsed, groups)
         return parsed
 
-    async def _understood(self, question: str, request: Request) -> Question:
-        own = self._settings
-        analysed = own.query.allocation != "equal" or own.rank.boosts != BoostSettings() or own.query.variations > 0
+    async def _worded(self, question: Question, request: Request) -> Question:
         if self._version.indexes.words.is_made:
-            return self.understand(question, request, analysed=analysed)
+            return self.worded(question, request)
         # The first question reads word lists, which would block the event loop.
-        return await asyncio.to_thread(self.understand, question, request, analysed=analysed)
+        return await asyncio.to_thread(self.worded, question, request)
 
-    def _read(self, fused: query.Fused, count: int, known: dict[int, Chunk]) -> list[Hit]:
+    def _read(self, fused: Fused, count: int, known: dict[int, Chunk]) -> list[Hit]:
         """Return the best ``count`` candidates with their texts; of chunks with the same text, only the best.
 
         With one chunk per document they are the best of ``count`` documents. ``known`` has the chunks that were read
@@ -336,7 +326,7 @@ class Search:
                 break
         return list(hits.values())[:count]
 
-    def _tables(self, fused: query.Fused, rows: NDArray[np.int64], most: int) -> list[Hit]:
+    def _tables(self, fused: Fused, rows: NDArray[np.int64], most: int) -> list[Hit]:
         """Return the best tables among the candidates, given the rows of all tables."""
         if not len(rows):
             return []
@@ -345,7 +335,7 @@ class Search:
         chunks = self._version.catalog.chunks([one.row for one in best])
         return [Hit(chunk=chunks[one.row], score=one.score, why=one.why) for one in best if one.row in chunks]
 
-    def _records(self, fused: query.Fused) -> list[Hit]:
+    def _records(self, fused: Fused) -> list[Hit]:
         """Return the best rows of data files among the candidates."""
         best = fused.candidates(0, ROWS)
         chunks = self._version.catalog.chunks([one.row for one in best])
@@ -358,13 +348,14 @@ class Search:
         """Return the hits in the order of boosts and reranker, and why they were not reranked."""
         settings = self._settings.rank
         if settings.boosts != BoostSettings():
-            hits = rank.boost(hits, asked.analysis, settings.boosts)
+            hits = rank.boost(hits, asked, settings.boosts)
         reranker = self._version.models.reranker()
         if reranker is None:
             return hits, ()
         best, rest = hits[: settings.pool], hits[settings.pool :]
         try:
-            text = asked.asked if settings.reranker == "model" else asked.text  # a model gets what was typed
+            wording = asked.wording
+            text = wording.typed if settings.reranker == "model" else wording.text  # a model gets what was typed
             ranked = await reranker.rerank(text, best, request, budget.pace())
         except OutOfTime:
             return hits, (

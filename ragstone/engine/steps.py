@@ -17,7 +17,8 @@ from functools import lru_cache
 from ragstone.core.errors import Damaged, ModelError, RagstoneError
 from ragstone.core.filters import Filter
 from ragstone.core.naming import name_of
-from ragstone.core.records import Hit, Matches, Question, Step
+from ragstone.core.question import Question
+from ragstone.core.records import Hit, Matches, Step
 from ragstone.core.request import Request
 from ragstone.core.search_step import SearchStep
 from ragstone.engine.components import Components
@@ -74,27 +75,27 @@ class Steps:
         if not self._settings.steps or len(first.hits) < 2:
             return Joined(hits=first.hits)
         try:
-            asked = self._weighed(first.asked.text, request)
+            asked = self._weighed(first.asked, request)
         except Damaged:  # keyword search reports it
             return Joined(hits=first.hits)
         best = [_passage(hit) for hit in first.hits[: min(first.k, JOINED)]]
-        parts = steps.parts_of(first.asked.text, first.asked.language)
+        parts = steps.parts_of(first.asked)
         absent = [part for part in parts if not any(part.is_in(passage.all) for passage in best)]
-        is_open = steps.leaves_open(asked, best, self._version.indexes.terms().unseen(), first.asked.language)
+        is_open = steps.leaves_open(asked, best, self._version.indexes.terms().unseen(), first.asked.wording.language)
         if not absent and not is_open:
             return Joined(hits=first.hits)
         return await _Search(self._version, first, asked, request).joined(absent, best if is_open else ())
 
     async def candidates(self, first: FirstSearch, request: Request) -> tuple[steps.Joining, list[Hit]]:
         """Return the candidates of an open question as they are joined, and their hits; for fitting."""
-        asked = self._weighed(first.asked.text, request)
+        asked = self._weighed(first.asked, request)
         search = _Search(self._version, first, asked, request)
         return await search.candidates([_passage(hit) for hit in first.hits[:JOINED]])
 
-    def _weighed(self, question: str, request: Request) -> steps.Weighed:
-        words = steps.content(question)
+    def _weighed(self, question: Question, request: Request) -> steps.Weighed:
+        words = steps.content(question.wording.text)
         weights = self._version.indexes.words().weigh(words, request)
-        return steps.Weighed(text=question, weights=dict(zip(words, weights, strict=True)))
+        return steps.Weighed(text=question.wording.text, weights=dict(zip(words, weights, strict=True)))
 
 
 class _Search:
@@ -196,7 +197,7 @@ class _Search:
         """Add the hits for names in the best passages; a failed search adds nothing."""
         names = steps.leading_names(self._asked, best[:SOURCES], NAMES)
         keywords, analyzer = self._version.indexes.keywords(), self._version.indexes.analyzer()
-        language, where = self._first.asked.language, self._first.where
+        language, where = self._first.asked.wording.language, self._first.where
         searches = [keywords.search(analyzer(name, language), PER_NAME, where) for name in names]
         found = await asyncio.gather(*searches, return_exceptions=True)
         best_of = dict[str, Matches]()
@@ -223,7 +224,7 @@ class _Search:
         for _ in range(self._version.settings.query.planned_steps):
             shown = [*(self._hits[id].chunk for id in self._kept), *(hit.chunk for hit in self._first.hits)]
             try:
-                searches = await steps.planned(self._first.asked.asked, shown, model, self._request)
+                searches = await steps.planned(self._first.asked, shown, model, self._request)
             except ModelError as error:
                 self._missing.append(f"No further search was planned, because the model failed: {error}")
                 return

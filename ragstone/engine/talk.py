@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragstone import query, respond
 from ragstone.chunk import Outlined, sentences
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import And, Compare, Filter, In, Or
 from ragstone.core.naming import name_of
+from ragstone.core.question import Question, Talk
 from ragstone.core.records import DATE_KEYS, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
@@ -16,7 +16,23 @@ from ragstone.engine.by_name import IS_FILE, ByName, titles
 from ragstone.engine.components import Components
 from ragstone.engine.replied import Replied, Said, hits_of_chunks
 from ragstone.engine.search import Search
-from ragstone.query.talk import Talk
+from ragstone.language import replies
+from ragstone.question import read
+from ragstone.respond.overview.outline import outline
+from ragstone.respond.overview.page import hits_of
+from ragstone.respond.overview.parts import Section
+from ragstone.respond.overview.topic import Topic
+from ragstone.respond.replies import (
+    asked_back,
+    asked_for_more,
+    authored,
+    counted,
+    courtesy,
+    introduction,
+    listed,
+    plain_reply,
+    tallied,
+)
 
 SHOWN = 10
 """Number of documents in a list."""
@@ -55,23 +71,23 @@ class Talking:
         self._version, self._search = version, search
 
     async def about(
-        self, question: str, talk: Talk, where: Filter | None, request: Request, timings: Timings
+        self, question: Question, talk: Talk, where: Filter | None, request: Request, timings: Timings
     ) -> Replied | None:
         """Return the documents about the topic of a question; None if there is none."""
         said = Said(question=question, talk=talk, language=self._version.settings.respond.language or talk.language)
-        evidence = await self._search.evidence(talk.topic, where, SEARCHED, request, timings)
+        evidence = await self._search.evidence(read(talk.topic), where, SEARCHED, request, timings)
         best = dict[str, Hit]()
-        for hit in respond.Topic(talk.topic, self._version.indexes.words().weigh, request).fitting(evidence.hits):
+        for hit in Topic(talk.topic, self._version.indexes.words().weigh, request).fitting(evidence.hits):
             best.setdefault(hit.chunk.document_id, hit)
         if not best:
             return None
-        lead = respond.replies(said.language).topic.format(topic=talk.topic)
+        lead = replies(said.language).topic.format(topic=talk.topic)
         hits = list(best.values())[:SHOWN]
-        return said.reply(respond.listed(lead, hits), hits, missing=evidence.missing, method=evidence.method)
+        return said.reply(listed(lead, hits), hits, missing=evidence.missing, method=evidence.method)
 
     def reply(
         self,
-        question: str,
+        question: Question,
         talk: Talk,
         where: Filter | None,
         request: Request,
@@ -82,7 +98,7 @@ class Talking:
         """Return the reply to talk; None if it turns out to be a question for a search.
 
         Args:
-            question: the original question.
+            question: as it was read.
             talk: the kind of talk.
             where: filter on the documents.
             request: who asks.
@@ -95,15 +111,15 @@ class Talking:
         with self._version.catalog.snapshot():
             match talk.kind:
                 case "greeting" | "thanks" | "goodbye":
-                    return said.reply(respond.courtesy(talk.kind, language))
+                    return said.reply(courtesy(talk.kind, language))
                 case "help":
                     found = by_name.listing(MOST_CHOICES, order="newest")
-                    return said.reply(respond.introduction(found.total, titles(found.documents), language))
+                    return said.reply(introduction(found.total, titles(found.documents), language))
                 case "unclear":
                     found = by_name.listing(MOST_CHOICES, order="newest")
                     if not may_ask or not found.total:
                         return None
-                    return said.reply(respond.asked_for_more(titles(found.documents), language))
+                    return said.reply(asked_for_more(titles(found.documents), language))
                 case "collection":
                     return self._collection(said, by_name, where, request)
                 case "document" | "summary" | "overview":  # of one document, an overview is its summary
@@ -119,17 +135,17 @@ class Talking:
         models, own = self._version.models, self._version.settings.respond
         if await models.answerer().answerability(evidence, request) >= own.abstain_below:
             return None
-        language = own.language or evidence.language
-        draft = respond.asked_back(evidence.asked or evidence.question, choices, language)
+        language = own.language or evidence.question.language
+        draft = asked_back(evidence.question.asked, choices, language)
         return Replied(evidence=evidence, draft=draft)
 
     # ------------------------------------------------------------ all documents
 
     def _collection(self, said: Said, by_name: ByName, where: Filter | None, request: Request) -> Replied | None:
         talk, language = said.talk, said.language
-        texts = respond.replies(language)
+        texts = replies(language)
         if by_name.last() is None:
-            return said.reply(respond.plain_reply(texts.unmatched if where else texts.empty))
+            return said.reply(plain_reply(texts.unmatched if where else texts.empty))
         match talk.fact:
             case "author":
                 return self._author(said, by_name)
@@ -137,7 +153,7 @@ class Talking:
                 keys = AUTHOR_KEYS if talk.fact == "authors" else ("kind",)
                 lead = texts.authors if talk.fact == "authors" else texts.formats
                 values = [one for key in keys for one in by_name.common_values(key, MOST_VALUES)]
-                return said.reply(respond.tallied(lead, values, language))
+                return said.reply(tallied(lead, values, language))
             case "newest" | "oldest":
                 found = by_name.listing(1, order=talk.fact).documents
                 return self._listed(said, texts.newest if talk.fact == "newest" else texts.oldest, found)
@@ -147,18 +163,16 @@ class Talking:
             kinds = FORMATS.get(talk.format, (talk.format,))
             known = dict(by_name.common_values("kind", MOST_FORMATS))
             total = sum(known.get(kind, 0) for kind in kinds)
-            return said.reply(respond.plain_reply(respond.counted(total, language, selected=True)))
+            return said.reply(plain_reply(counted(total, language, selected=True)))
         narrowed = self._narrowed(talk, by_name)
         if narrowed is not None:
             every = And(parts=(where, narrowed)) if where else narrowed
             by_name = ByName(self._version, every, request)
         found = by_name.listing(SHOWN, order="newest")
         if not found.total:
-            return said.reply(respond.plain_reply(texts.unmatched)) if talk.year or talk.format else None
-        lead = respond.counted(found.total, language, selected=narrowed is not None)
-        return (
-            said.reply(respond.plain_reply(lead)) if talk.fact == "count" else self._listed(said, lead, found.documents)
-        )
+            return said.reply(plain_reply(texts.unmatched)) if talk.year or talk.format else None
+        lead = counted(found.total, language, selected=narrowed is not None)
+        return said.reply(plain_reply(lead)) if talk.fact == "count" else self._listed(said, lead, found.documents)
 
     def _narrowed(self, talk: Talk, by_name: ByName) -> Filter | None:
         """Return the filter on the author, year or format that a question names; None if it names none."""
@@ -194,11 +208,11 @@ class Talking:
         if not names and not is_document:
             return None
         hits = self._hits(found)
-        return said.reply(respond.authored(hits[0], ", ".join(names), said.language), hits) if hits else None
+        return said.reply(authored(hits[0], ", ".join(names), said.language), hits) if hits else None
 
     def _listed(self, said: Said, lead: str, documents: Sequence[DocumentSummary]) -> Replied:
         hits = self._hits(documents)
-        return said.reply(respond.listed(lead, hits), hits)
+        return said.reply(listed(lead, hits), hits)
 
     def _hits(self, documents: Sequence[DocumentSummary]) -> list[Hit]:
         """Return the first chunk of each document."""
@@ -221,22 +235,22 @@ class Talking:
         else:
             found = by_name.called(title)
         if not found:
-            texts = respond.replies(said.language)
-            return None if title else said.reply(respond.plain_reply(texts.unmatched if by_name.where else texts.empty))
+            texts = replies(said.language)
+            return None if title else said.reply(plain_reply(texts.unmatched if by_name.where else texts.empty))
         if len(found) > 1:
             if len(found) > MOST_CHOICES or not may_ask:
                 return None
-            return said.reply(respond.asked_back(said.question, titles(found), said.language))
+            return said.reply(asked_back(said.question.asked, titles(found), said.language))
         (one,) = found
         catalog = self._version.catalog
         chunks = sorted(catalog.chunks_of([one.document_id]).values(), key=lambda chunk: chunk.start)
         document = catalog.document(one.document_id)
         sections = [
-            respond.Section(title=section.title, start=section.start, level=section.level)
+            Section(title=section.title, start=section.start, level=section.level)
             for section in Outlined.of(document).sections
         ]
         hits = hits_of_chunks(chunks)
-        draft = respond.outline(
+        draft = outline(
             sections,
             hits,
             title=name_of(one),
@@ -246,13 +260,13 @@ class Talking:
             language=said.language,
         )
         notice = () if title or by_name.listing(1).total == 1 else (f"read as: {name_of(one)}, {meant}",)
-        return said.reply(draft, respond.hits_of(draft, hits), notice)
+        return said.reply(draft, hits_of(draft, hits), notice)
 
 
 def _choices(evidence: Evidence) -> list[str]:
     """Return the titles of the documents that have all content words of a short question, or else their sections."""
-    wanted = query.analyse(evidence.question, evidence.language).keywords
-    if not 0 < len(wanted) <= MOST_WORDS or len(evidence.question.split()) > 2 * MOST_WORDS:
+    wanted = evidence.question.keywords
+    if not 0 < len(wanted) <= MOST_WORDS or len(evidence.question.text.split()) > 2 * MOST_WORDS:
         return []
     stems = [word[:STEM] for word in wanted]
     fitting = [

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ragstone import respond
 from ragstone.core.access import both
 from ragstone.core.filters import Filter
 from ragstone.core.record import file_of, record_of
@@ -36,7 +35,7 @@ def with_rows(version: Components, evidence: Evidence, where: Filter | None, req
         where: which documents may be used.
         request: who asks.
     """
-    if respond.comparison_of(evidence.question) is None:
+    if evidence.question.asks.comparison is None:
         return evidence
     chunks = [hit.chunk for hit in (*evidence.hits, *evidence.tables)]
     rows = list[tuple[Hit, ...]]()

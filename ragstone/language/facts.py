@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from ragstone.core.records import Span
+from ragstone.core.words import Word
 from ragstone.language import Words, lexicon, plain
 
 _TOKEN = re.compile(
@@ -28,29 +28,6 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f]\d{3})+")
 _ACRONYM = 5
 _STEM, _ENDING, _NAMED_ENDING = 4, 0.6, 0.75
 """Two forms of a word share their first letters: at least this many, and this share of the longer form."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
-    """A word or number. ``value`` is the normalised value of a number or month, else empty.
-
-    ``named`` words are written like names, with a capital that does not come from the start of a sentence. ``capitals``
-    marks words in capitals only.
-    """
-
-    span: Span
-    lower: str
-    value: str = ""
-    unit: str = ""
-    named: bool = False
-    capitals: bool = False
-    negation: bool = False
-    stop: bool = False
-
-    @property
-    def key(self) -> bool:
-        """Whether no other word can replace it: a number, a date or a name."""
-        return bool(self.value) or self.named
 
 
 def words(text: str) -> list[Word]:

@@ -9,7 +9,8 @@ from typing import TypeVar
 import numpy as np
 
 from ragstone.core.errors import RetrievalError
-from ragstone.core.records import Matches, QueryAnalysis
+from ragstone.core.question import Question
+from ragstone.core.records import Matches
 
 Leg = TypeVar("Leg")
 
@@ -43,7 +44,7 @@ async def gather(
     return found, tuple(missing)
 
 
-def allocate(question: QueryAnalysis, k: int, rule: str) -> dict[str, int]:
+def allocate(question: Question, k: int, rule: str) -> dict[str, int]:
     """Return how many chunks each leg is asked for.
 
     The rule ``by_kind`` gives the leg that suits the question ``k`` and the other half as many, at least one. Keyword

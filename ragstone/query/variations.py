@@ -9,35 +9,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ragstone.core.records import QueryAnalysis
+from ragstone.core.question import Question
 
 Synonyms = Mapping[str, Sequence[str]]
 """Maps a word or phrase to its synonyms; a trailing ``*`` matches all endings."""
 
 
-def variations(text: str, analysis: QueryAnalysis, synonyms: Synonyms, most: int) -> tuple[str, ...]:
+def variations(text: str, question: Question, synonyms: Synonyms, most: int) -> tuple[str, ...]:
     """Return distinct variations that differ from the question by more than case and punctuation.
 
     Args:
         text: the corrected question.
-        analysis: of the question.
+        question: what is asked.
         synonyms: from the settings.
         most: the number of variations, at most.
     """
     found: dict[str, str] = {}
     if most:
-        for one in _all(text, analysis, synonyms):
+        for one in _all(text, question, synonyms):
             found.setdefault(_plain(one), one)
         found.pop(_plain(text), None)
         found.pop("", None)
     return tuple(found.values())[:most]
 
 
-def _all(text: str, analysis: QueryAnalysis, synonyms: Synonyms) -> Iterator[str]:
+def _all(text: str, question: Question, synonyms: Synonyms) -> Iterator[str]:
     yield from _with_synonyms(text, synonyms)
-    yield " ".join(analysis.keywords)
-    named = [word for entity in analysis.entities for word in (entity.text, entity.kind)]
-    yield " ".join(dict.fromkeys([*named, *analysis.technical]))
+    yield " ".join(question.keywords)
+    named = [word for entity in question.entities for word in (entity.text, entity.kind)]
+    yield " ".join(dict.fromkeys([*named, *question.technical]))
 
 
 def _with_synonyms(text: str, synonyms: Synonyms) -> Iterator[str]:

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 from ragstone.core.answers import Adequacy
 from ragstone.core.errors import RetrievalError
 from ragstone.core.protocols import WebSearch
-from ragstone.core.records import WEB, Chunk, Document, Evidence, Hit, QueryAnalysis, Step
+from ragstone.core.question import Question
+from ragstone.core.records import WEB, Chunk, Document, Evidence, Hit, Step
 from ragstone.core.request import Request
 from ragstone.settings import WebSettings
 from ragstone.settings.services import ServiceSettings
@@ -47,14 +48,14 @@ def build_web_search(settings: WebSettings, services: ServiceSettings) -> WebSea
 
 
 def why_search(
-    adequacy: Adequacy | None, answerability: float, analysis: QueryAnalysis, threshold: float
+    adequacy: Adequacy | None, answerability: float, question: Question, threshold: float
 ) -> tuple[str, ...]:
     """Return every reason to search the web, worded to follow "because"; empty if there is none.
 
     Args:
         adequacy: the judge's rating of the evidence, if there is a judge.
         answerability: the probability, 0 to 1, that an answer from the evidence is right.
-        analysis: of the question.
+        question: what is asked.
         threshold: the least probability that is enough.
     """
     reasons: list[str] = []
@@ -64,7 +65,7 @@ def why_search(
         reasons.append(f"the evidence was rated {adequacy.confidence:g} of 10")
     if adequacy and adequacy.needs_web_search:
         reasons.append("the judge asked for it")
-    if analysis.recent:
+    if question.recent:
         reasons.append("the question is about recent events")
     return tuple(reasons)
 
@@ -74,7 +75,7 @@ async def with_web(
 ) -> tuple[Evidence, bool]:
     """Add web pages below the evidence; also return whether any were found. A failure is noted in the evidence."""
     try:
-        query = " ".join(evidence.as_typed.split())[:MAX_QUERY]
+        query = " ".join(evidence.question.text.split())[:MAX_QUERY]
         pages = await search.search(query, settings.results, request)
     except RetrievalError as error:
         return replace(evidence, missing=(*evidence.missing, f"The web was not searched: {error}")), False

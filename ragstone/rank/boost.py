@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragstone.core.records import Chunk, Hit, QueryAnalysis, Step
+from ragstone.core.question import Question
+from ragstone.core.records import Chunk, Hit, Step
 from ragstone.settings import BoostSettings
 
 _WORD = re.compile(r"\w+")
@@ -18,7 +19,7 @@ _SHORT = 100
 """Characters below which a chunk is short."""
 
 
-def boost(hits: Sequence[Hit], question: QueryAnalysis, settings: BoostSettings) -> list[Hit]:
+def boost(hits: Sequence[Hit], question: Question, settings: BoostSettings) -> list[Hit]:
     """Return the hits with boosted scores, best first: bonuses are added, then factors applied.
 
     A fact that a chunk does not have adds nothing.
@@ -40,7 +41,7 @@ def boost(hits: Sequence[Hit], question: QueryAnalysis, settings: BoostSettings)
     ]
 
 
-def _added(chunk: Chunk, question: QueryAnalysis, settings: BoostSettings) -> dict[str, float]:
+def _added(chunk: Chunk, question: Question, settings: BoostSettings) -> dict[str, float]:
     facts = chunk.facts
     return {
         "kind": settings.kind * (facts.get("chunk_kind") == question.kind),

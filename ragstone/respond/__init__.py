@@ -3,8 +3,8 @@
 Without a language model the answer quotes sentences of the documents (`quoting`) or cells of their tables (`tables`).
 With one, the model writes (`writing`) and every sentence is checked against the evidence (`proof`). What a question
 fixes must be met (`requirements`). If the evidence is unlikely to answer, the answer is a refusal that names the
-closest passages. To change the words of a refusal or a summary, edit the ``phrases`` of a language in
-``ragstone/language``.
+closest passages. To change the words of a refusal or a summary, edit the ``phrases`` of
+``ragstone/respond/words/<language>.yaml``; to support another language, add such a file.
 """
 
 from __future__ import annotations
@@ -22,67 +22,9 @@ from ragstone.core.protocols import (
     Weigher,
 )
 from ragstone.core.request import Request
-from ragstone.language import language_of, replies
-from ragstone.respond.drafts import abstained, drafted, replayed, summary
-from ragstone.respond.overview.comparison import compared
-from ragstone.respond.overview.outline import outline
-from ragstone.respond.overview.page import hits_of, rests_on
-from ragstone.respond.overview.parts import Section
-from ragstone.respond.overview.themes import Theme, overview
-from ragstone.respond.overview.topic import Topic, digest, timeline
-from ragstone.respond.replies import (
-    asked_back,
-    asked_for_more,
-    asks_back,
-    authored,
-    counted,
-    courtesy,
-    introduction,
-    is_choice,
-    listed,
-    plain_reply,
-    tallied,
-)
-from ragstone.respond.tables.comparison import comparison_of
-from ragstone.respond.tables.dates import only_day, year_and_quarter
-from ragstone.services.models import build_chat_model, choose
 from ragstone.settings import RespondSettings
 
-__all__ = [
-    "Section",
-    "Theme",
-    "Topic",
-    "abstained",
-    "asked_back",
-    "asked_for_more",
-    "asks_back",
-    "authored",
-    "build_answerer",
-    "build_chat_model",
-    "choose",
-    "compared",
-    "comparison_of",
-    "counted",
-    "courtesy",
-    "digest",
-    "drafted",
-    "hits_of",
-    "introduction",
-    "is_choice",
-    "language_of",
-    "listed",
-    "only_day",
-    "outline",
-    "overview",
-    "plain_reply",
-    "replayed",
-    "replies",
-    "rests_on",
-    "summary",
-    "tallied",
-    "year_and_quarter",
-    "timeline",
-]
+__all__ = ["build_answerer"]
 
 
 def build_answerer(

@@ -70,11 +70,11 @@ def abstained(
     It repeats the question, says what of it was not found, and names the closest passages, or the best documents if no
     passages are given.
     """
-    texts = phrases((settings.language if settings else "") or evidence.language)
+    texts = phrases((settings.language if settings else "") or evidence.question.language)
     if not closest:
         titles = {name_of(hit.chunk): hit for hit in reversed(evidence.hits)}
         closest = [ClosestPassage(hit=hit) for hit in reversed(titles.values())][:MAX_PASSAGES]
-    question = shortened(evidence.asked or evidence.question, MAX_QUESTION)
+    question = shortened(evidence.question.asked, MAX_QUESTION)
     lines = [texts.refusal.format(question=question), *_lack_lines(lacks, texts)]
     lines += [texts.closest, *dict.fromkeys(map(_line, closest))] if closest else [texts.nothing_close]
     return Draft(text="\n".join(lines), citations=(), answerability=answerability, outcome="refusal")
@@ -89,12 +89,12 @@ def refused(draft: Draft, evidence: Evidence, quoted: Draft, settings: RespondSe
         quoted: what would be quoted without a model; its quotes are the closest passages.
         settings: of the answer.
     """
-    texts = phrases(settings.language or evidence.language)
+    texts = phrases(settings.language or evidence.question.language)
     if quoted.abstained:
         whole = quoted.text
     else:
         quotes = [f"- {one.title}: {shortened(strip_links(one.quote), MAX_QUOTE)}" for one in quoted.citations]
-        question = shortened(evidence.asked or evidence.question, MAX_QUESTION)
+        question = shortened(evidence.question.asked, MAX_QUESTION)
         lines = [texts.refusal.format(question=question), texts.closest, *dict.fromkeys(quotes[:MAX_PASSAGES])]
         whole = "\n".join(lines)
     _, head, closest = whole.rpartition(texts.closest)
@@ -119,8 +119,8 @@ def instead(quoted: Draft, why: str, language: str) -> Draft:
 
 def closest_lead(evidence: Evidence, settings: RespondSettings, lacks: Sequence[Lack] = ()) -> str:
     """Return the lines that say what was not found, and that what follows is only the closest, not an answer."""
-    texts = phrases(settings.language or evidence.language)
-    nearest = texts.nearest.format(question=shortened(evidence.asked or evidence.question, MAX_QUESTION))
+    texts = phrases(settings.language or evidence.question.language)
+    nearest = texts.nearest.format(question=shortened(evidence.question.asked, MAX_QUESTION))
     return "\n".join([*_lack_lines(lacks, texts), nearest, ""])
 
 
@@ -182,7 +182,7 @@ def summary(evidence: Evidence, citations: Sequence[Citation] = (), language: st
         citations: of the answer; the documents they quote are named first.
         language: ISO 639-1 code; if empty, the language of the question.
     """
-    texts = phrases(language or evidence.language)
+    texts = phrases(language or evidence.question.language)
     found = {"vector": set[str](), "bm25": set[str]()}
     best: dict[str, str] = {}
     for hit in evidence.hits:

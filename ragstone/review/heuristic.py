@@ -50,7 +50,7 @@ class HeuristicJudge:
 
     async def adequacy(self, evidence: Evidence, request: Request) -> Adequacy:
         """Rate evidence by the question's words that it contains, and by its answerability."""
-        found, missing = self._covered(evidence.question, [hit.chunk.headed for hit in evidence.hits], request)
+        found, missing = self._covered(evidence.question.text, [hit.chunk.headed for hit in evidence.hits], request)
         confidence = _mark(await self._with_estimate(evidence, found, request))
         reasoning = f"the passages lack: {', '.join(missing)}" if missing else "the passages contain every word"
         return Adequacy(
@@ -60,9 +60,9 @@ class HeuristicJudge:
             judge=NAME,
         )
 
-    async def judge(self, question: str, evidence: Evidence, answer: str, request: Request) -> JudgeScores:
+    async def judge(self, evidence: Evidence, answer: str, request: Request) -> JudgeScores:
         """Rate relevance by the evidence, factuality by each sentence's words, completeness by the question's."""
-        text = _MARKER.sub("", answer)
+        question, text = evidence.question.text, _MARKER.sub("", answer)
         passages = [hit.chunk.headed for hit in evidence.hits]
         best, _ = self._covered(question, passages[:1], request)
         complete, missing = self._covered(question, [text], request)

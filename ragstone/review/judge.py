@@ -91,7 +91,7 @@ class ModelJudge:
         """
         key = new_key()
         shape = f'{{"key": "{key}", "confidence": 0, "reasoning": "", "needs_web_search": false}}'
-        parts = [("question", evidence.as_typed), *self._passages(evidence)]
+        parts = [("question", evidence.question.text), *self._passages(evidence)]
         messages = _messages(_ADEQUACY, shape, key, parts)
         form = await complete_as(self._model, messages, keyed(_AdequacyForm, key), request)
         return Adequacy(
@@ -101,7 +101,7 @@ class ModelJudge:
             judge=self._model.name,
         )
 
-    async def judge(self, question: str, evidence: Evidence, answer: str, request: Request) -> JudgeScores:
+    async def judge(self, evidence: Evidence, answer: str, request: Request) -> JudgeScores:
         """Rate an answer.
 
         Raises:
@@ -109,7 +109,7 @@ class ModelJudge:
         """
         key = new_key()
         shape = f'{{"key": "{key}", "relevance": 0, "factuality": 0, "completeness": 0, "feedback": ""}}'
-        parts = [("question", question), *self._passages(evidence), ("answer", answer)]
+        parts = [("question", evidence.question.text), *self._passages(evidence), ("answer", answer)]
         messages = _messages(_SCORES, shape, key, parts)
         form = await complete_as(self._model, messages, keyed(_ScoresForm, key), request)
         return JudgeScores(
@@ -165,12 +165,10 @@ async def sufficiency(judge: Judge, evidence: Evidence, request: Request) -> tup
         return None, f"The evidence was not judged: {error}"
 
 
-async def marks(
-    judge: Judge, question: str, evidence: Evidence, answer: str, request: Request
-) -> tuple[JudgeScores | None, str]:
+async def marks(judge: Judge, evidence: Evidence, answer: str, request: Request) -> tuple[JudgeScores | None, str]:
     """Return the judge's ratings of an answer, or None and a notice if the judge failed."""
     try:
-        return await judge.judge(question, evidence, answer, request), ""
+        return await judge.judge(evidence, answer, request), ""
     except ModelError as error:
         return None, f"The answer was not judged: {error}"
 

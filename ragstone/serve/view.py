@@ -16,7 +16,7 @@ from ragstone.core.filters import Filter
 from ragstone.core.hits import Hits
 from ragstone.core.naming import is_path
 from ragstone.core.records import Document, Hit, Metadata
-from ragstone.query import parse, refuse_paths
+from ragstone.query.where import parse, refuse_paths
 from ragstone.serve.plain_notices import plain_notice
 
 

@@ -23,6 +23,7 @@ from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.legs import Legs
 from ragstone.engine.search import Search
 from ragstone.query.diacritics import shipped
+from ragstone.question import read
 
 GERMAN = "Die Karte kann am Schalter oder im Netz bestellt werden; sie kommt nach drei Tagen mit der Post."
 ENGLISH = "The card can be ordered at the counter or online; it arrives after three days by mail."
@@ -179,8 +180,8 @@ def test_vectors_count_more_the_less_keyword_search_finds_of_the_question(kb: Pa
             (hit, *_) = asyncio.run(engine.search(question, reader=OWNER))
             assert hit.chunk.document_id == "1"
             version, request = parts(engine), parts(engine).request(OWNER)
-            asked = Search(version).understand(question, request)
-            terms = version.indexes.analyzer()(asked.text, asked.language)
+            asked = Search(version).worded(read(question), request)
+            terms = version.indexes.analyzer()(asked.wording.text, asked.wording.language)
             coverage = Legs(version).coverage(asked, asyncio.run(version.indexes.terms().search(terms, 10)))
             assert 0 <= coverage <= 1
             weights.append(parts(engine).models.embedder().vector_weight(coverage))  # pyright: ignore
@@ -201,8 +202,8 @@ def test_a_warmed_engine_has_read_the_words_of_its_languages(kb: Path) -> None:
         add(engine, *(document(n, lithuanian) for n in range(3)))
         shipped.cache_clear()
         engine.warm()
-        read = shipped.cache_info().misses
-        assert read > 0
-        asked = Search(parts(engine)).understand("kaip gauti pazyma?", parts(engine).request(OWNER))
+        misses = shipped.cache_info().misses
+        assert misses > 0
+        asked = Search(parts(engine)).worded(read("kaip gauti pazyma?"), parts(engine).request(OWNER)).wording
         assert asked.text == "kaip gauti pažymą?"
-        assert shipped.cache_info().misses == read
+        assert shipped.cache_info().misses == misses

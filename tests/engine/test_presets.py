@@ -14,6 +14,7 @@ from ragstone.core.access import OWNER
 from ragstone.core.answers import Turn
 from ragstone.core.records import Document, Evidence
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.question import read
 from ragstone.respond.writing.prompt import PromptBudget, compose, load_prompt
 from ragstone.settings.load import load
 
@@ -144,7 +145,7 @@ def test_the_prompt_of_a_preset_has_its_sources_in_it(tmp_path: Path, name: str)
         hits = tuple(asyncio.run(engine.search("POLA card", reader=OWNER)))
     finally:
         engine.close()
-    evidence = Evidence(question="What does it cost?", hits=hits, method="test", language="en")
+    evidence = Evidence(question=read("What does it cost?"), hits=hits, method="test")
     budget = PromptBudget(tokens=settings.context_tokens, characters=settings.excerpt_characters)
     request = compose(load_prompt(settings.prompt), evidence, (), budget=budget, language=settings.language)
     system, *examples, asked = request.messages

@@ -25,6 +25,7 @@ from ragstone.core.request import Request
 from ragstone.engine.cached_models import CachedEmbedder, CachedTokenEmbedder
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.lazy import Lazy
+from ragstone.question import read
 from ragstone.storage.cache import FileCache, Limit
 
 ROOT = Path(__file__).parent.parent.parent
@@ -182,12 +183,12 @@ def test_vectors_do_not_depend_on_what_was_known(
 
 def test_evidence_of_an_answer_is_compared_word_for_word(engine: KnowledgeBase):
     evidence = Evidence(
-        question="q", hits=tuple(asyncio.run(engine.search("apple number 3", 2, reader=OWNER))), method="m"
+        question=read("q"), hits=tuple(asyncio.run(engine.search("apple number 3", 2, reader=OWNER))), method="m"
     )
     key = parts(engine).results().answer_key(evidence, (), Request.by_owner())
     first = evidence.hits[0]
     others = [
-        replace(evidence, question="r"),
+        replace(evidence, question=read("r")),
         replace(evidence, hits=evidence.hits[::-1]),
         replace(evidence, hits=(replace(first, score=first.score + 1e-9), evidence.hits[1])),
         replace(evidence, hits=(replace(first, chunk=replace(first.chunk, text="x")), evidence.hits[1])),

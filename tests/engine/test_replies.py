@@ -182,7 +182,7 @@ def test_asks_which_document_is_meant(tmp_path: Path) -> None:
         assert set(first.answer.split("\n")[1:]) == {f"- {name}" for name in places}
         second = ask(engine, "Museum", before=[Turn(question="opening hours", answer=first.answer)])
         assert second.outcome != "clarification"
-        assert second.notices[:2] == ("understood as: opening hours", "only in: Museum")
+        assert second.notices[:2] == ("only in: Museum", "understood as: opening hours")
         assert {hit.chunk.title for hit in second.hits} == {"Museum"}
     finally:
         engine.close()

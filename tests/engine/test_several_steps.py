@@ -16,6 +16,7 @@ from ragstone.core.records import Document, Evidence
 from ragstone.core.timing import Timings
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.search import Search
+from ragstone.question import read
 from ragstone.serve.views import answers
 from servers.openai_server import KEY, OpenAIServer
 
@@ -69,7 +70,7 @@ def evidence(folder: Path, question: str, *settings: str, reader: Reader = OWNER
     kb = KnowledgeBase.open(folder, [FEW, "cache.enabled=false", *settings])
     with kb.current() as version:
         request = version.request(reader)
-        found = asyncio.run(Search(version).evidence(question, where or None, 3, request, Timings()))
+        found = asyncio.run(Search(version).evidence(read(question), where or None, 3, request, Timings()))
     kb.close()
     return found
 

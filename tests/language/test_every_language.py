@@ -14,12 +14,13 @@ from ragstone.language.facts import words
 from ragstone.language.files import table
 from ragstone.language.talk import talking
 from ragstone.language.words import written_in
-from ragstone.query.analysis import kind
-from ragstone.query.talk import talk_of
+from ragstone.question import kind
+from ragstone.question.talk import talk_of
 
 ASKED = frozenset(key for key in table("en") if key not in table("sv"))
 """Entries that read questions and name documents; a language may be read and answered in without them."""
-OPEN = {"calculated", "companies", "currencies", "numbers", "ordinals", "scales", "topics", "units", "words"}
+OPEN = {"calculated", "companies", "currencies", "languages", "measures", "numbers", "ordinals", "scales", "topics"}
+OPEN |= {"units", "words"}
 """Entries whose keys differ from language to language."""
 FEWEST = {"stop": 20, "negations": 4, "numbers": 8, "months": 12, "opposites": 15, "units": 5}
 

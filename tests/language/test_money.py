@@ -6,10 +6,10 @@ import pytest
 
 from ragstone.acquire.readers.tables import figures as cells
 from ragstone.language.money import currencies, currency_of, names_money
+from ragstone.question import read
 from ragstone.respond.proof.figures import figures, same
 from ragstone.respond.tables.calculate import value_of
 from ragstone.respond.tables.cell_kinds import is_figure
-from ragstone.respond.tables.counting import limit_of
 
 AMOUNTS = [
     "$5,200",
@@ -37,7 +37,7 @@ def test_an_amount_is_a_figure_everywhere(amount: str) -> None:
 
 @pytest.mark.parametrize("sign", ["$", "₹", "¥", "CHF "])
 def test_a_limit_may_be_in_any_currency(sign: str) -> None:
-    limit = limit_of(f"How many years did revenue exceed {sign}5 million?")
+    limit = read(f"How many years did revenue exceed {sign}5 million?").asks.limit
     assert limit is not None
     assert (limit.value, limit.scale) == (Decimal(5), 6)
 

@@ -10,8 +10,7 @@ from kb import add
 from ragstone.core.access import OWNER
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.language import languages, phrases
-from ragstone.respond import language_of
+from ragstone.language import language_of, languages, phrases
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ FORMATS = {
     "acquire/readers/web/html.py": "names of HTML elements",
     "acquire/readers/web/main_content.py": "names of HTML elements and classes",
     "engine/by_report.py": "filings, which are in English",
-    "query/tasks.py": "prompts of chat programs",
+    "question/tasks.py": "prompts of chat programs",
     "respond/writing/told.py": "the first line that prompts ask for",
     "serve/http/plain_words.py": "messages of Ragstone itself",
     "services/dialect.py": "messages of services",
@@ -36,16 +36,17 @@ FORMATS = {
 }
 """Modules that read formats and protocols, whose words are in no language."""
 QUESTIONS = {
-    "query/named.py",
-    "query/reports.py",
+    "question/asks.py",
+    "question/comparison.py",
+    "question/named.py",
+    "question/reports.py",
+    "question/requirements.py",
     "respond/quoting/defaults.py",
     "respond/requirements/periods.py",
     "respond/requirements/prices.py",
-    "respond/requirements/stated.py",
     "respond/requirements/unmet.py",
     "respond/tables/asked.py",
     "respond/tables/calculate.py",
-    "respond/tables/comparison.py",
     "respond/tables/counting.py",
     "respond/tables/dates.py",
 }
@@ -56,7 +57,9 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 
 def vocabulary(language: str) -> frozenset[str]:
     """Return all words by which texts of a language are recognised."""
-    entries = {key: entry for key, entry in table(language).items() if key not in ("phrases", "replies", "talk")}
+    entries = {
+        key: entry for key, entry in table(language).items() if key not in ("message", "phrases", "replies", "talk")
+    }
     return frozenset(word.lower() for text in texts(entries) for word in _WORD.findall(text))
 
 

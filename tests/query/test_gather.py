@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.core.records import Matches, QueryAnalysis
-from ragstone.query import above, allocate, by_document
+from ragstone.core.records import Matches
+from ragstone.query.gather import above, allocate, by_document
+from ragstone.question import read
 
 
 def matches(*scores: float) -> Matches:
@@ -15,7 +16,7 @@ def matches(*scores: float) -> Matches:
 
 
 def test_suitable_leg_gets_the_full_limit() -> None:
-    words, sentence = QueryAnalysis(keyword_like=True), QueryAnalysis()
+    words, sentence = read("three short words"), read("Which of these words are short?")
     assert allocate(words, 10, "by_kind") == {"vector": 5, "bm25": 10}
     assert allocate(sentence, 10, "by_kind") == {"vector": 10, "bm25": 5}
     assert allocate(sentence, 1, "by_kind") == {"vector": 1, "bm25": 1}

@@ -13,6 +13,7 @@ from scripted_model import REFUSED, Line, ScriptedModel
 
 from ragstone.core.answers import Message
 from ragstone.core.errors import ModelError
+from ragstone.core.question import Question, Wording
 from ragstone.core.records import Chunk
 from ragstone.core.request import Request
 from ragstone.query.steps import (
@@ -44,6 +45,10 @@ def joining(question: str, *passages: Passage) -> Joining:
         Candidate(id=str(number), passage=passage, score=float(-number)) for number, passage in enumerate(passages)
     ]
     return Joining(weighed(question), candidates, lambda words: [3.5] * len(words), UNSEEN)
+
+
+def asked(text: str, language: str = "") -> Question:
+    return Question(asked=text, text=text, wording=Wording(typed=text, text=text, language=language))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +97,7 @@ def test_brackets_of_a_title_are_no_part_of_the_name() -> None:
     ],
 )
 def test_splits_what_is_named_together(question: str, language: str, found: Sequence[str]) -> None:
-    parts = parts_of(question, language)
+    parts = parts_of(asked(question, language))
     assert [part.name for part in parts] == found
     for part in parts:
         assert part.name in part.question
@@ -100,7 +105,7 @@ def test_splits_what_is_named_together(question: str, language: str, found: Sequ
 
 
 def test_a_part_is_in_a_text_in_any_form() -> None:
-    first, second = parts_of("Kuo skiriasi Vilnius ir Kaunas?", "lt")
+    first, second = parts_of(asked("Kuo skiriasi Vilnius ir Kaunas?", "lt"))
     text = Mentions("Vilniuje gyvena daugiau žmonių.")
     assert first.is_in(text)
     assert not second.is_in(text)
@@ -171,7 +176,7 @@ def plan(*lines: str | Exception) -> list[str]:
         return reply
 
     model = ScriptedModel(*(with_key(line) if isinstance(line, str) else line for line in lines))
-    return asyncio.run(planned(QUESTION, [chunk], model, Request.by_owner()))
+    return asyncio.run(planned(asked(QUESTION), [chunk], model, Request.by_owner()))
 
 
 def test_a_plan_names_few_new_searches() -> None:
@@ -190,7 +195,7 @@ def test_refuses_a_plan_without_its_key() -> None:
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("question", ["A " * 10_000, "A. " * 7000, "between a" + " " * 20_000 + "b", "Of " * 7000])
 def test_reads_the_parts_of_any_question_in_little_time(question: str) -> None:
-    assert len(parts_of(question)) <= 3
+    assert len(parts_of(asked(question))) <= 3
 
 
 def test_shares_do_not_depend_on_the_order_of_words():

@@ -12,16 +12,16 @@ from kb import add, open_fast
 
 from ragstone.core.access import OWNER
 from ragstone.core.records import Document
-from ragstone.query.analysis import analyse
 from ragstone.query.fuse import RULES
 from ragstone.query.variations import variations
+from ragstone.question import Context, read
 
 SYNONYMS = {"mask*": ("face covering", "respirator"), "fee": ("price",)}
 LISTS = {"place": ("Vilni*",)}
 
 
 def of(text: str, most: int = 9) -> tuple[str, ...]:
-    return variations(text, analyse(text, "en", LISTS), SYNONYMS, most)
+    return variations(text, read(text, Context(language="en", entities=LISTS)), SYNONYMS, most)
 
 
 def test_synonyms_precede_keywords_precede_names() -> None:
@@ -39,7 +39,7 @@ def test_plain_question_has_no_variations(text: str) -> None:
 
 
 def test_replaces_whole_words_literally() -> None:
-    assert variations("a fee, a coffee", analyse(""), {"fee": (r"\1 [x]",)}, 1) == (r"a \1 [x], a coffee",)
+    assert variations("a fee, a coffee", read(""), {"fee": (r"\1 [x]",)}, 1) == (r"a \1 [x], a coffee",)
 
 
 @given(st.text(max_size=80), st.integers(0, 4))

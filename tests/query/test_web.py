@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from evidence import evidence, hit
@@ -15,9 +16,10 @@ from hypothesis import strategies as st
 from ragstone.core.answers import Adequacy
 from ragstone.core.errors import RetrievalError, SettingsError
 from ragstone.core.protocols import WebSearch
-from ragstone.core.records import Document, QueryAnalysis
+from ragstone.core.records import Document
 from ragstone.core.request import Request
 from ragstone.query.web import build_web_search, web_hits, why_search, with_web
+from ragstone.question import read
 from ragstone.settings import WebSettings
 from ragstone.settings.load import load
 from servers.exa_server import KEY, PAGES, ExaServer
@@ -243,4 +245,4 @@ def adequacy(confidence: float, *, asks: bool = False) -> Adequacy:
 def test_searches_the_web_for_a_reason(
     judged: Adequacy | None, answerability: float, recent: bool, reasons: int
 ) -> None:
-    assert len(why_search(judged, answerability, QueryAnalysis(recent=recent), 0.7)) == reasons
+    assert len(why_search(judged, answerability, replace(read("Why?"), recent=recent), 0.7)) == reasons

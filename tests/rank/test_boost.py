@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.core.records import Chunk, Hit, Metadata, QueryAnalysis, Step
+from ragstone.core.question import Question
+from ragstone.core.records import Chunk, Hit, Metadata, Step
 from ragstone.rank.boost import boost
 from ragstone.rank.select import join_neighbours, within_budget
 from ragstone.settings import BoostSettings
@@ -14,6 +15,8 @@ from ragstone.settings import BoostSettings
 DOCS_SITE = BoostSettings(kind=0.2, code=0.1, keywords=0.15, difficulty=0.1, short=0.1)
 NONE: Metadata = {}
 TEXT = "".join(chr(ord("a") + i % 26) for i in range(300))
+
+NOTHING = Question(asked="", text="")
 
 
 def hit(
@@ -34,8 +37,8 @@ def hit(
 
 
 def test_each_rule_of_a_documentation_site() -> None:
-    question = QueryAnalysis(
-        kind="how_to", wants_code=True, difficulty="beginner", keywords=("install", "cudaq::qubit")
+    question = Question(
+        asked="", text="", kind="how_to", wants_code=True, difficulty="beginner", keywords=("install", "cudaq::qubit")
     )
     cases = [
         (hit(0.5, facts={"chunk_kind": "how_to"}), 0.7),
@@ -55,13 +58,13 @@ def test_each_rule_of_a_documentation_site() -> None:
 
 def test_length_and_title_are_factors() -> None:
     settings = BoostSettings(full_length=500, title=1.05)
-    assert boost([hit(0.8, text="x" * 250)], QueryAnalysis(), settings)[0].score == pytest.approx(0.4)
-    assert boost([hit(0.8, text="x" * 900, title="T")], QueryAnalysis(), settings)[0].score == pytest.approx(0.84)
+    assert boost([hit(0.8, text="x" * 250)], NOTHING, settings)[0].score == pytest.approx(0.4)
+    assert boost([hit(0.8, text="x" * 900, title="T")], NOTHING, settings)[0].score == pytest.approx(0.84)
 
 
 def test_no_difficulty_means_no_preference() -> None:
-    assert boost([hit(0.5, facts={"difficulty": "beginner"})], QueryAnalysis(), DOCS_SITE)[0].score == 0.5
-    assert boost([hit(0.5)], QueryAnalysis(), DOCS_SITE)[0].score == 0.5
+    assert boost([hit(0.5, facts={"difficulty": "beginner"})], NOTHING, DOCS_SITE)[0].score == 0.5
+    assert boost([hit(0.5)], NOTHING, DOCS_SITE)[0].score == 0.5
 
 
 scores = st.lists(st.floats(-1, 1), max_size=8)
@@ -70,7 +73,7 @@ scores = st.lists(st.floats(-1, 1), max_size=8)
 @given(scores)
 def test_without_rules_only_sorts(values: list[float]) -> None:
     hits = [hit(score, start=n) for n, score in enumerate(values)]
-    assert [one.score for one in boost(hits, QueryAnalysis(), BoostSettings())] == sorted(values, reverse=True)
+    assert [one.score for one in boost(hits, NOTHING, BoostSettings())] == sorted(values, reverse=True)
 
 
 @given(st.lists(st.integers(0, 50), max_size=10), st.integers(0, 6), st.integers(0, 100))

@@ -10,6 +10,7 @@ from evidence import evidence
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
 from ragstone.core.search_step import SearchStep
+from ragstone.question import read
 from ragstone.respond.quoting.chain import ADDS, Chain
 from ragstone.respond.requirements.unmet import lacking, of_one_step
 
@@ -72,8 +73,7 @@ def test_a_linked_passage_has_the_name() -> None:
 
     def lacks(*others: object) -> list[str]:
         found = lacking(
-            "How many people live where Orla Finch was born?",
-            "en",
+            read("How many people live where Orla Finch was born?"),
             [quoted],
             [quoted, leading],
             known=lambda words, _: [True] * len(words),

@@ -5,6 +5,7 @@ from evidence import hit
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.question import read
 from ragstone.respond.writing.claims import Claim, Claims, Verdict, verdict
 from ragstone.respond.writing.told import Told, told_by
 
@@ -18,7 +19,7 @@ HITS = [
 
 
 def claim(sentence: str, question: str = "Where are masks sold?") -> str:
-    return Claims(question, HITS).of(sentence)
+    return Claims(read(question), HITS).of(sentence)
 
 
 @pytest.mark.parametrize(
@@ -109,8 +110,8 @@ def test_what_looks_like_silence_is_a_fact(sentence: str):
 def test_what_a_passage_denies_is_a_fact():
     sentence = "No information about the cause of the reactor leak was found."
     hits = [hit("The inspectors came twice. No information about the cause of the leak in the reactor was found.")]
-    assert Claims("What did they find?", []).of(sentence) == "absence"
-    assert Claims("What did they find?", hits).of(sentence) == "fact"
+    assert Claims(read("What did they find?"), []).of(sentence) == "absence"
+    assert Claims(read("What did they find?"), hits).of(sentence) == "fact"
 
 
 @pytest.mark.parametrize(
@@ -155,12 +156,12 @@ def test_yes_or_no_before_a_statement():
     ],
 )
 def test_yes_or_no_must_fit_what_follows(agrees: bool, statement: str, contradicted: bool):
-    claims = Claims("Are masks sold at the entrance?", HITS)
+    claims = Claims(read("Are masks sold at the entrance?"), HITS)
     assert claims.contradicts(Verdict(agrees=agrees, rest=""), statement) == contradicted
 
 
 def test_head_of_a_table_names_columns():
-    claims = Claims("Where are masks sold?", HITS)
+    claims = Claims(read("Where are masks sold?"), HITS)
     assert claims.is_head("| Masks | Opening hours |")
     assert not claims.is_head("| Masks | 1,250 euros |")
 

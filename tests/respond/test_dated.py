@@ -6,6 +6,7 @@ import pytest
 
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.request import Request
+from ragstone.question import read
 from ragstone.respond.quoting.dated import dated_line
 
 FLASK = """Version 3.1.3
@@ -56,6 +57,6 @@ HITS = [hit(FLASK.replace("2026", "2024"), "werkzeug/CHANGES"), hit(FLASK, "flas
     ],
 )
 def test_the_line_that_dates_a_version_is_quoted(question: str, document: str | None, quote: str | None) -> None:
-    line = dated_line(question, HITS, lambda words, _request: [1.0] * len(words), Request.by_owner())
+    line = dated_line(read(question), HITS, lambda words, _request: [1.0] * len(words), Request.by_owner())
     assert (line and line.quote.hit.chunk.document_id) == document
     assert (line and line.quote.text) == quote

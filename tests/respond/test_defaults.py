@@ -3,7 +3,8 @@
 import pytest
 
 from ragstone.core.records import Chunk, Hit, Span
-from ragstone.respond.quoting.defaults import asks_default, says_default, with_default
+from ragstone.question import read
+from ragstone.respond.quoting.defaults import says_default, with_default
 from ragstone.respond.quoting.passages import Likely
 from ragstone.respond.quoting.quotes import Quote
 
@@ -16,12 +17,12 @@ MANUAL = (
 
 @pytest.mark.parametrize("question", [PORT, "What is the default of wait?", "Wie lautet die Voreinstellung für wait?"])
 def test_recognises_questions_for_a_default(question: str):
-    assert asks_default(question)
+    assert read(question).asks.default_value
 
 
 @pytest.mark.parametrize("question", ["Is it on by default?", "Which port is used?", "Who will defaulting hurt?", ""])
 def test_other_questions_ask_for_no_default(question: str):
-    assert not asks_default(question)
+    assert not read(question).asks.default_value
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def quoted(words: str) -> list[Likely]:
 
 
 def test_quotes_go_on_to_the_default_of_the_setting():
-    (extended,) = with_default(PORT, quoted("Which port to listen on."))
+    (extended,) = with_default(read(PORT), quoted("Which port to listen on."))
     assert extended.quote.text == "Which port to listen on.\nApplies to all sockets.\n\nDefault: 6432"
 
 
@@ -69,5 +70,5 @@ def test_quotes_go_on_to_the_default_of_the_setting():
 )
 def test_other_quotes_stay(question: str, words: str):
     given = quoted(words)
-    assert with_default(question, given) == given
-    assert with_default(PORT, []) == []
+    assert with_default(read(question), given) == given
+    assert with_default(read(PORT), []) == []

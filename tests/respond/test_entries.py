@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.records import Chunk, Hit
+from ragstone.question import read
 from ragstone.respond.quoting.entries import entry_of
 
 MANUAL = """clock_step
@@ -47,7 +48,7 @@ def hit(text: str, title: str = "The varnish manual") -> Hit:
     ],
 )
 def test_quotes_the_entry_whole(question: str, first: str, last: str):
-    found = entry_of(question, [hit(MANUAL), hit(MARKDOWN)])
+    found = entry_of(read(question), [hit(MANUAL), hit(MARKDOWN)])
     assert found is not None
     assert found.quote.text.startswith(first)
     assert found.quote.text.endswith(last)
@@ -65,7 +66,7 @@ def test_quotes_the_entry_whole(question: str, first: str, last: str):
     ],
 )
 def test_quotes_no_entry_of_something_else(question: str):
-    assert entry_of(question, [hit(MANUAL)]) is None
+    assert entry_of(read(question), [hit(MANUAL)]) is None
 
 
 def test_a_name_may_be_written_with_capitals_within():
@@ -76,26 +77,26 @@ def test_a_name_may_be_written_with_capitals_within():
      LogLevel
              Gives the verbosity that is used when logging messages. The default is INFO.
 """
-    found = entry_of("LoginGraceTime default", [hit(page)])
+    found = entry_of(read("LoginGraceTime default"), [hit(page)])
     assert found is not None
     assert found.quote.text.split()[0] == "LoginGraceTime"
     assert found.quote.text.endswith("120 seconds.")
-    assert entry_of("What is the default of max_sessions in LoginGraceTime?", [hit(page)]) is None
+    assert entry_of(read("What is the default of max_sessions in LoginGraceTime?"), [hit(page)]) is None
 
 
 def test_a_sentence_that_begins_with_the_name_is_no_entry():
     text = "connect_timeout is described elsewhere, with its default.\n\nIt has a default of three seconds."
-    assert entry_of("What is the default of connect_timeout?", [hit(text)]) is None
+    assert entry_of(read("What is the default of connect_timeout?"), [hit(text)]) is None
 
 
 def test_the_entry_that_says_what_is_asked_is_quoted():
     short = hit("connect_timeout\n\nSee the manual for what it is and does.")
-    found = entry_of("What is the default of connect_timeout?", [short, hit(MANUAL)])
+    found = entry_of(read("What is the default of connect_timeout?"), [short, hit(MANUAL)])
     assert found is not None
     assert found.quote.place == 1
 
 
 @given(st.text(max_size=200), st.text(alphabet="a_-.:\n #*`=(", max_size=300))
 def test_any_entry_is_a_part_of_its_chunk(question: str, text: str):
-    found = entry_of(f"{question} a_a", [hit(text), hit(f"a_a\n\n{text}")])
+    found = entry_of(read(f"{question} a_a"), [hit(text), hit(f"a_a\n\n{text}")])
     assert found is None or 0 <= found.quote.span.start < found.quote.span.end <= len(found.quote.hit.chunk.text)

@@ -19,8 +19,10 @@ from ragstone.core.request import Request
 from ragstone.index import build_passage_model
 from ragstone.index.embed.local import MiniLM
 from ragstone.language import phrases
+from ragstone.question import read
 from ragstone.rank import build_matcher
-from ragstone.respond import build_answerer, drafted
+from ragstone.respond import build_answerer
+from ragstone.respond.drafts import drafted
 from ragstone.respond.quoting.answerability import FITTED, Features, estimate_for
 from ragstone.respond.quoting.entries import SURE
 from ragstone.respond.quoting.extractive import TITLED, ExtractiveAnswerer
@@ -71,7 +73,7 @@ def built(model: MiniLM, reader: Callable[[], PassageReader] = READER, **setting
 
 
 def answer(model: MiniLM, question: str, found: tuple[Hit, ...], **settings: float) -> Draft:
-    evidence = Evidence(question=question, hits=found, method="test")
+    evidence = Evidence(question=read(question), hits=found, method="test")
     return asyncio.run(drafted(built(model, **settings), evidence, Request.by_owner()))
 
 
@@ -244,7 +246,7 @@ def test_a_single_sentence_can_answer(model: MiniLM):
     ("question", "is_read"), [("Where are the masks sold?", True), ("Wo bekommt man Schutzmasken?", False)]
 )
 def test_reads_only_what_it_knows(model: MiniLM, question: str, is_read: bool):
-    evidence = Evidence(question=question, hits=hits(model, MASKS, HOURS), method="test")
+    evidence = Evidence(question=read(question), hits=hits(model, MASKS, HOURS), method="test")
     features = asyncio.run(built(model).features(evidence, Request.by_owner()))
     assert features
     assert (features.told is not None) == is_read
@@ -255,7 +257,7 @@ def test_damaged_reader_is_reported(model: MiniLM):
     def damaged() -> PassageReader:
         raise Damaged("passages.bin is damaged")
 
-    evidence = Evidence(question="Where are masks sold?", hits=hits(model, MASKS, HOURS), method="test")
+    evidence = Evidence(question=read("Where are masks sold?"), hits=hits(model, MASKS, HOURS), method="test")
     draft = asyncio.run(drafted(built(model, damaged), evidence, Request.by_owner()))
     assert draft.outcome == "answer"
     assert draft.notices == ("Passages are compared by their words alone: passages.bin is damaged",)
@@ -286,12 +288,14 @@ def test_counts_words_that_no_document_has(model: MiniLM):
         estimate=estimate_for(model.fingerprint),
         abstain_below=0.5,
     )
-    evidence = Evidence(question="Wo gibt es masks?", hits=hits(model, MASKS), method="test")
+    evidence = Evidence(question=read("Wo gibt es masks?"), hits=hits(model, MASKS), method="test")
     features = asyncio.run(answerer.features(evidence, request=Request.by_owner()))
     assert features is not None
     assert features.foreign == 0.5  # one word in four
     assert (
-        asyncio.run(answerer.features(Evidence(question="Where?", hits=(), method="test"), request=Request.by_owner()))
+        asyncio.run(
+            answerer.features(Evidence(question=read("Where?"), hits=(), method="test"), request=Request.by_owner())
+        )
         is None
     )
 

@@ -12,6 +12,7 @@ from ragstone.core.records import Chunk, Hit, Span
 from ragstone.language import languages
 from ragstone.language.facts import words
 from ragstone.language.words import written_in
+from ragstone.question import read
 from ragstone.respond.drafts import cite
 from ragstone.respond.quoting.labels import labels_of
 from ragstone.respond.quoting.passages import COMPARED, READ, Likely, chosen
@@ -163,7 +164,7 @@ def test_a_heading_between_parts_them():
 )
 def test_names_what_a_quote_is_about(question: str, text: str, title: str, label: str):
     quote = Quote(hit=hit(text, title), place=0, span=Span(start=0, end=len(text)))
-    assert labels_of(question, [quote]) == [label]
+    assert labels_of(read(question), [quote]) == [label]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ragstone.respond.requirements.prices import asks_price, says_price
+from ragstone.question import read
+from ragstone.respond.requirements.prices import says_price
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ from ragstone.respond.requirements.prices import asks_price, says_price
     ],
 )
 def test_recognises_questions_for_a_price(question: str):
-    assert asks_price(question)
+    assert read(question).asks.price
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,7 @@ def test_recognises_questions_for_a_price(question: str):
     ],
 )
 def test_other_questions_ask_for_no_price(question: str):
-    assert not asks_price(question)
+    assert not read(question).asks.price
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pytest
 
+from ragstone.core.question import Requirement, RequirementKind
 from ragstone.core.records import Chunk, Evidence, Hit, Span
 from ragstone.core.request import Request
 from ragstone.language import languages, lexicon, phrases
 from ragstone.language.facts import words
+from ragstone.question import Context, read
 from ragstone.respond.drafts import ClosestPassage, abstained, cite, summary
 from ragstone.respond.quoting.answerability import NEVER, THRESHOLDS, threshold_for
 from ragstone.respond.quoting.question_words import QuestionWords
-from ragstone.respond.requirements.stated import Kind, Requirement
 from ragstone.respond.requirements.unmet import Lack
 from ragstone.settings import RespondSettings
 
@@ -22,7 +23,7 @@ TWIN = replace(CHUNK, id="t", document_id="twin")
 
 
 def evidence(*chunks: Chunk) -> Evidence:
-    return Evidence(question="Where?", hits=tuple(Hit(chunk=one, score=1) for one in chunks), method="test")
+    return Evidence(question=read("Where?"), hits=tuple(Hit(chunk=one, score=1) for one in chunks), method="test")
 
 
 @pytest.mark.parametrize("family", THRESHOLDS)
@@ -42,7 +43,7 @@ def test_risk_between_two_uses_the_smaller():
 
 @pytest.mark.parametrize("language", ["en", "de", "lt", "ms", "pl", "it", "sv"])
 def test_refusal_follows_the_question_language(language: str):
-    asked = replace(evidence(CHUNK), question="Wo?\n Wann?", language=language)
+    asked = replace(evidence(CHUNK), question=replace(read("Wo?\n Wann?"), language=language))
     draft = abstained(asked, 0.1, [ClosestPassage(hit=asked.hits[0], span=Span(start=0, end=31))])
     first, second, third = draft.text.split("\n")
     assert first == phrases(language).refusal.format(question="Wo? Wann?")
@@ -70,7 +71,7 @@ def test_refusal_shows_no_passage_of_one_word():
 
 
 def test_refusal_tells_unknown_from_unmentioned():
-    def refused(kind: Kind, *, known: bool) -> str:
+    def refused(kind: RequirementKind, *, known: bool) -> str:
         lack = Lack(requirement=Requirement(kind=kind, text="Berlin"), found=False, known=known)
         return abstained(evidence(CHUNK), 0.1, lacks=[lack]).text.split("\n")[1]
 
@@ -87,7 +88,7 @@ def test_summary_names_quoted_documents_first():
 
 
 def test_refusal_is_english_without_a_words_file():
-    asked = Evidence(question="?", hits=(), method="test", language="fi")
+    asked = Evidence(question=read("?", Context(language="fi")), hits=(), method="test")
     assert abstained(asked, 0).text.startswith(phrases("en").refusal[:20])
     settings = RespondSettings(language="de")
     assert abstained(asked, 0, (), settings).text.endswith(phrases("de").nothing_close)
@@ -109,11 +110,11 @@ def test_question_for_a_number_needs_a_number():
         return [1.0] * len(words)
 
     def mistyped(question: str, quoted: str) -> bool:
-        match = QuestionWords(question, even, Request.by_owner()).match(words(quoted))
+        match = QuestionWords(read(question), even, Request.by_owner()).match(words(quoted))
         return min(match.number, match.name) < 0
 
     assert mistyped("How much do masks cost?", "They cost two euros.") is False
     assert mistyped("How much do masks cost?", "Masks are sold at the entrance.") is True
     assert mistyped("Who sells masks?", "Masks are sold at the entrance.") is True
-    asked = QuestionWords("masks entrance unicorns 2030", even, Request.by_owner())
+    asked = QuestionWords(read("masks entrance unicorns 2030"), even, Request.by_owner())
     assert (asked.match(words(TEXT)).covered, len(asked)) == (pytest.approx(0.5), 4)

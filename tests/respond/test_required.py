@@ -12,13 +12,13 @@ from ragstone.core.records import Chunk, Metadata
 from ragstone.core.request import Request
 from ragstone.language.facts import words
 from ragstone.language.places import _folded, _pattern, places
+from ragstone.question import Context, read
 from ragstone.respond.requirements.names import Names, same_name
-from ragstone.respond.requirements.stated import requirements
 from ragstone.respond.requirements.unmet import CAP, Lack, lacking, lowered
 
 
 def fixed(question: str, language: str = "") -> list[tuple[str, str]]:
-    return [(one.kind, one.text) for one in requirements(question, language)]
+    return [(one.kind, one.text) for one in read(question, Context(language=language)).requirements]
 
 
 def chunk(text: str, title: str = "", metadata: Metadata | None = None) -> Chunk:
@@ -42,8 +42,7 @@ def lacks(question: str, passage: Chunk, *others: Chunk, known: bool = False, we
         return [*[weight] * (len(words) - 1), 9.0]  # the last word is one that no chunk has
 
     return lacking(
-        question,
-        "",
+        read(question),
         [passage],
         [passage, *others],
         known=lambda words, _request: [known] * len(words),
@@ -220,8 +219,8 @@ def test_a_comparison_may_rest_on_several_passages():
     known = lambda words, _request: [True] * len(words)  # noqa: E731
     weigh = lambda words, _request: [9.0] * len(words)  # noqa: E731
     given = {"known": known, "weigh": weigh, "request": Request.by_owner()}
-    assert lacking(asked, "en", [one, other], [one, other], **given) == []
-    assert lacking(asked, "en", [one], [one], **given) != []
+    assert lacking(read(asked), [one, other], [one, other], **given) == []
+    assert lacking(read(asked), [one], [one], **given) != []
 
 
 @given(st.floats(0, 1), st.sampled_from(["What of 2030?", "What of Poland?", "What of Q3 2030 in Poland?"]))
@@ -251,7 +250,7 @@ def test_a_text_has_its_own_names(some: list[str]):
 @given(st.text(max_size=60))
 def test_any_passage_has_what_it_says_itself(text: str):
     passage = chunk(text, title=text)
-    assert [one for one in requirements(text) if one.kind == "place" and lacks(text, passage)] == []
+    assert [one for one in read(text).requirements if one.kind == "place" and lacks(text, passage)] == []
 
 
 PLACES = ("Poland", "polish", "US", "us", "u.k.", "Lenkijoje", "vereinigte", "Arabische", "Emirate", "-", "", "der")
@@ -274,7 +273,7 @@ def test_place_of_all_languages():
 @pytest.mark.timeout(20)
 def test_reads_numbers_of_any_length():
     digits = "3" * 20_000  # Python refuses to read so many
-    assert [one.kind for one in requirements(f"Where are the digits {digits}?")] == ["number"]
+    assert [one.kind for one in read(f"Where are the digits {digits}?").requirements] == ["number"]
     year, number = lacks("Where are the 44 digits of 1997?", hit(f"They are {digits} of 1998.").chunk)
     assert (year.requirement.text, number.requirement.text) == ("1997", "44")
 
@@ -282,4 +281,4 @@ def test_reads_numbers_of_any_length():
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("question", [f"What is a1{'a' * 60}/?", "q1 " * 7000, "a-" * 10_000, "1 " * 10_000])
 def test_reads_any_question_in_little_time(question: str):
-    assert len(requirements(question)) <= 2000
+    assert len(read(question).requirements) <= 2000

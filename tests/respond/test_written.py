@@ -14,6 +14,7 @@ from ragstone.core.errors import ContextTooLong, ModelError
 from ragstone.core.records import Document, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.index.embed.local import MiniLM
+from ragstone.question import read
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer
 from ragstone.settings import ChunkSettings, RespondSettings
@@ -39,7 +40,7 @@ def evidence(embedder: MiniLM, question: str = QUESTION, *documents: Document) -
         piece for document in documents or (MASKS,) for piece in chunk.split(document, ChunkSettings(), embedder.tokens)
     ]
     hits = tuple(Hit(chunk=piece, score=1 - n / 100) for n, piece in enumerate(pieces))
-    return Evidence(question=question, hits=hits, method="test", language="en")
+    return Evidence(question=read(question), hits=hits, method="test")
 
 
 def streamed(
@@ -169,7 +170,7 @@ def test_saves_the_call_below_the_setting(embedder: MiniLM):
 
 def test_asks_no_model_without_evidence(embedder: MiniLM):
     model = ScriptedModel("Berlin.")
-    nothing = Evidence(question=QUESTION, hits=(), method="test", language="en")
+    nothing = Evidence(question=read(QUESTION), hits=(), method="test")
     assert draft(streamed(embedder, model, nothing)).outcome == "refusal"
     assert not model.asked
 

@@ -18,7 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 from ragstone.core.access import READERS, Reader
 from ragstone.core.answers import Answer, Answered, EvidenceFound, SentenceClosed, TextWritten
 from ragstone.core.errors import SettingsError, UsageError
-from ragstone.core.records import Document
+from ragstone.core.records import Document, Trace
 from ragstone.engine.built import PATHS
 from ragstone.engine.experiments.preset import as_preset
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -261,6 +261,12 @@ def test_contradicted_sentences_are_marked(desk: Desk) -> None:
     assert len(card.css(".rs-unproved")) == len(answer.statements) > 0
 
 
+def with_wording(trace: Trace, text: str) -> Trace:
+    question = trace.evidence.question
+    worded = replace(question, wording=replace(question.wording, text=text))
+    return replace(trace, evidence=replace(trace.evidence, question=worded))
+
+
 def test_nothing_of_a_document_becomes_markup(desk: Desk) -> None:
     answer = answer_of(desk, "hostile")
     assert any(hit.chunk.document_id == "hostile" for hit in answer.hits)
@@ -273,7 +279,7 @@ def test_nothing_of_a_document_becomes_markup(desk: Desk) -> None:
             answers.answer_card(Progress(error=HOSTILE), None),
             answers.evidence_table(placed([answer.hits, ()]), "AB"),
             stage_table(stages(trace)),
-            understood(replace(trace, question=replace(trace.question, text=HOSTILE))),
+            understood(with_wording(trace, HOSTILE)),
         ]
     )
     page = LexborHTMLParser(everything)

@@ -19,6 +19,7 @@ import pytest
 from ragstone.core.answers import Message, Reply, Turn
 from ragstone.core.records import Chunk, Evidence, Hit
 from ragstone.core.request import Request
+from ragstone.question import read
 from ragstone.respond.writing.prompt import PromptBudget, compose, load_prompt
 
 torch = pytest.importorskip("torch", reason="the extra `transformers` is not installed")
@@ -161,7 +162,7 @@ def publications_prompt() -> tuple[Message, ...]:
         text="The lab in Bonn opens today.",
         metadata={"publication_id": "181", "source": "Deutsche Telekom"},
     )
-    evidence = Evidence(question="Where is the lab?", hits=(Hit(chunk=chunk, score=1.0),), method="vector")
+    evidence = Evidence(question=read("Where is the lab?"), hits=(Hit(chunk=chunk, score=1.0),), method="vector")
     before = [Turn(question="Who are you?", answer="An assistant.")]
     budget = PromptBudget(tokens=6000, characters=800, count=len)
     return compose(load_prompt("publications"), evidence, before, budget=budget).messages

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from ragstone import query
 from ragstone.core.access import OWNER
 from ragstone.core.errors import UsageError
 from ragstone.engine.experiments.bench import Bench, OnMessage, open_bench
 from ragstone.engine.experiments.measure import count_messages, stamped
+from ragstone.question import kind
 from ragstone.review.compare import Comparison, compare
 from ragstone.review.evaluate import MEASURES, evaluate
 from ragstone.review.report import EvalReport, read_report
@@ -70,7 +70,7 @@ async def _measured(
         bench.dataset,
         partial(kb.search, reader=OWNER),
         limit=limit,
-        kind_of=query.kind,
+        kind_of=kind,
         on_progress=count_messages(on_progress),
     )
     return stamped(report, settings)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragstone import query
 from ragstone.core.access import OWNER
 from ragstone.core.errors import UsageError
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -44,8 +43,8 @@ async def suggest(kb: KnowledgeBase, questions: Path) -> Suggestion:
         relevant = [id for id, grade in dataset.qrels.get(one.id, {}).items() if grade > 0]
         if relevant:
             trace = await kb.trace(one.text, reader=OWNER)
-            kind, weight = query.kind(one.text, trace.question.language), trace.weights.get("vector", UNMEASURED_WEIGHT)
-            cases.append(ReplayCase.of_question(kind, trace.evidence.considered, relevant, weight))
+            asked, weight = trace.evidence.question, trace.weights.get("vector", UNMEASURED_WEIGHT)
+            cases.append(ReplayCase.of_question(asked.kind, trace.evidence.considered, relevant, weight))
     if not cases:
         raise UsageError(f"{questions} has no question with a source")
     return Suggestion(questions=len(cases), proposal=kb.learning.suggest(cases))

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ragstone import query
 from ragstone.core.access import OWNER, READERS, Reader
 from ragstone.engine.experiments.bench import LIVE, NO_CACHE, UNTRACKED, OnMessage, add_corpus, is_questions, uncached
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.question import kind
 from ragstone.review.dataset import Dataset, load
 from ragstone.review.evaluate import evaluate
 from ragstone.review.questions import read_questions
@@ -131,7 +131,7 @@ async def _evaluated(
         partial(measured.search, reader=reader),
         ask,
         limit=limit,
-        kind_of=query.kind,
+        kind_of=kind,
         on_progress=count_messages(on_progress),
     )
     return stamped(report, kb.settings)

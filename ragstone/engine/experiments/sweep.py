@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from ragstone import query
 from ragstone.core.access import OWNER
 from ragstone.core.errors import UsageError
 from ragstone.engine.experiments.bench import Bench, OnMessage, open_bench
 from ragstone.engine.experiments.measure import stamped
 from ragstone.engine.experiments.preset import as_preset
 from ragstone.engine.experiments.variants import Dimension, grid, sample
+from ragstone.question import kind
 from ragstone.review.dataset import Query
 from ragstone.review.evaluate import MEASURES, evaluate, spread, summarise
 from ragstone.review.report import EvalReport
@@ -168,7 +168,7 @@ class _Run:
         await kb.search(queries[0].text, 1, reader=OWNER)  # opens the indexes outside of the measurement
         saved = self._bench.saved
         report = await evaluate(
-            replace(self._bench.dataset, queries=tuple(queries)), partial(kb.search, reader=OWNER), kind_of=query.kind
+            replace(self._bench.dataset, queries=tuple(queries)), partial(kb.search, reader=OWNER), kind_of=kind
         )
         return report, report.milliseconds + (self._bench.saved - saved) / len(queries)
 
@@ -235,7 +235,7 @@ def _split_in_halves(queries: Sequence[Query], seed: int) -> tuple[list[Query], 
 
 
 def _stratum(one: Query) -> tuple[str, str]:
-    return one.lang, query.kind(one.text, one.lang)
+    return one.lang, kind(one.text, one.lang)
 
 
 def _difference(one: EvalReport, other: EvalReport, metric: str) -> Difference:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragstone import chunk, index, query, rank, respond
+from ragstone import chunk, index, rank
 from ragstone.core.answers import Draft
 from ragstone.core.errors import SettingsError
 from ragstone.core.protocols import (
@@ -26,12 +26,15 @@ from ragstone.engine.leaving import model_address, served_at
 from ragstone.engine.parts.history import HistoryParts
 from ragstone.engine.parts.indexes import IndexParts
 from ragstone.engine.parts.source import Source
+from ragstone.query.web import build_web_search
+from ragstone.respond import build_answerer
 from ragstone.respond.writing.overview import OverviewWriter, build_overview_writer
 from ragstone.respond.writing.tiers import TieredAnswerer, unproved
 from ragstone.review.confidence import overall
 from ragstone.review.heuristic import HeuristicJudge
 from ragstone.review.judge import build_judge, marks
 from ragstone.services.metered import Metered, MeteredEmbedder
+from ragstone.services.models import build_chat_model
 from ragstone.settings import Settings
 from ragstone.settings.services import ModelSettings
 from ragstone.storage.cache import Cache
@@ -116,7 +119,7 @@ def build_models(
     passages = source.shared.part("passage model", threads, lambda: index.build_passage_model(threads))
 
     def answerer_with(model: ChatModel | None) -> Answerer:
-        return respond.build_answerer(
+        return build_answerer(
             own,
             matcher=matcher(),
             sentences=chunk.sentences,
@@ -139,7 +142,7 @@ def build_models(
         why = unproved(draft, least=LEAST_SUPPORT, abstain_below=own.abstain_below)
         if why or draft.abstained or (marker := judge()) is None:
             return why
-        scores, _ = await marks(marker, evidence.as_typed, evidence, draft.text, request)
+        scores, _ = await marks(marker, evidence, draft.text, request)
         if scores is None or overall(scores, settings.review.marks) >= LEAST_MARKS:
             return ""
         return f"{scores.judge} gives the first model's answer {overall(scores, settings.review.marks):.0%}"
@@ -186,14 +189,14 @@ def build_models(
         web=pool.part(
             "web",
             (settings.query.web, settings.services),
-            lambda: query.build_web_search(settings.query.web, settings.services),
+            lambda: build_web_search(settings.query.web, settings.services),
         ),
     )
 
 
 def _metered(named: ModelSettings, settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> ChatModel | None:
     """Return the language model of this name; its calls are metered, limited by the budget, and cached."""
-    model, services = respond.build_chat_model(named, settings.services), settings.services
+    model, services = build_chat_model(named, settings.services), settings.services
     if model is None:
         return None
     address = model_address(named, services)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from ragstone.core.question import Question
 from ragstone.language import lexicon
 from ragstone.query.steps.names import NAME, Mentions, content, without_stop_words, words
 
@@ -35,16 +36,12 @@ class Part:
         return all(text.has((word,)) for word in content(self.name) or words(self.name))
 
 
-def parts_of(question: str, language: str = "") -> tuple[Part, ...]:
-    """Return the parts of a question, in order; none if it has only one.
-
-    Args:
-        question: as it was understood.
-        language: ISO 639-1 code; if it has no word list, those of all languages are used.
-    """
-    for pattern in _patterns(language):
-        if match := pattern.search(question, 0, MAX_QUESTION):
-            return tuple(_parts(question, match))
+def parts_of(question: Question) -> tuple[Part, ...]:
+    """Return the parts of a question, in order; none if it has only one."""
+    text = question.wording.text
+    for pattern in _patterns(question.wording.language):
+        if match := pattern.search(text, 0, MAX_QUESTION):
+            return tuple(_parts(text, match))
     return ()
 
 

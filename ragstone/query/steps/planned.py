@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from ragstone.core.answers import Message
 from ragstone.core.protocols import ChatModel
+from ragstone.core.question import Question
 from ragstone.core.records import Chunk
 from ragstone.core.request import Request
 from ragstone.services.chat import complete_as, keyed, new_key, quoted
@@ -32,11 +33,11 @@ class Plan(BaseModel):
     searches: list[str] = Field(default_factory=list)
 
 
-async def planned(question: str, chunks: Sequence[Chunk], model: ChatModel, request: Request) -> list[str]:
+async def planned(question: Question, chunks: Sequence[Chunk], model: ChatModel, request: Request) -> list[str]:
     """Return what to search for next; empty if the model needs nothing more.
 
     Args:
-        question: as it was understood.
+        question: what is asked.
         chunks: what was found, best first.
         model: plans.
         request: until when, and who pays.
@@ -45,7 +46,7 @@ async def planned(question: str, chunks: Sequence[Chunk], model: ChatModel, requ
         ModelError: the model failed, or sent no plan.
     """
     key = new_key()
-    parts = [("question", question)]
+    parts = [("question", question.text)]
     parts += [(one.title or "passage", one.headed[:_CHARACTERS]) for one in chunks[:_SHOWN]]
     messages = [
         Message(role="system", content=_TASK.format(key=key, most=MOST), mark=key),
@@ -53,4 +54,4 @@ async def planned(question: str, chunks: Sequence[Chunk], model: ChatModel, requ
     ]
     plan = await complete_as(model, messages, keyed(Plan, key), request)
     searches = (" ".join(one.split()) for one in plan.searches)
-    return [one for one in dict.fromkeys(searches) if 0 < len(one) <= _LONGEST and one != question][:MOST]
+    return [one for one in dict.fromkeys(searches) if 0 < len(one) <= _LONGEST and one != question.text][:MOST]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ragstone.core.question import Question
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
 from ragstone.respond import markdown
@@ -44,23 +45,25 @@ def resting(facts: Sequence[Proved], hits: Sequence[Hit]) -> list[Hit]:
 class Prover:
     """Proves the sentences of one answer."""
 
-    def __init__(self, question: str, hits: Sequence[Hit], checker: Checker, request: Request, *, strict: bool) -> None:
+    def __init__(
+        self, question: Question, hits: Sequence[Hit], checker: Checker, request: Request, *, strict: bool
+    ) -> None:
         """Take what the answer rests on.
 
         Args:
-            question: as it was understood.
+            question: what is asked.
             hits: the evidence, in the order in which the model numbers its sources.
             checker: checks sentences against the evidence.
             request: who asks.
             strict: whether contradicted sentences will be left out, so that what introduces them must wait.
         """
-        self._question, self._hits, self._strict = question, hits, strict
+        self._question, self._hits, self._strict = question.text, hits, strict
         self._checker, self._request = checker, request
         self._claims = Claims(question, hits)
         self._held: list[tuple[Sentence, Claim]] = []
         self._is_stale = False  # whether what the held sentences introduce was left out
         self._in_table = False
-        self._before = question  # and the sentences that were proved: what they say is not claimed anew
+        self._before = question.text  # and the sentences that were proved: what they say is not claimed anew
 
     async def add(self, sentence: Sentence) -> list[Proved]:
         """Add a sentence and return those that are now proved or not, in order."""

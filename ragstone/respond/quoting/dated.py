@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ragstone.core.protocols import Weigher
+from ragstone.core.question import Question
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
-from ragstone.language import facts, lexicon, plain
+from ragstone.language import facts
 from ragstone.respond.quoting.passages import Likely
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quotes import Quote
@@ -28,13 +29,13 @@ _BEGINS = re.compile(r"[#=\s>]*(?:[^\W\d]+\s)?[\[(*v]*\d|[-*\s]+[\[(*v]*\d")
 """A line that begins with a number, or with one word before it; an item of a list, with the number."""
 
 
-def dated_line(question: str, hits: Sequence[Hit], weigh: Weigher, request: Request) -> Likely | None:
+def dated_line(question: Question, hits: Sequence[Hit], weigh: Weigher, request: Request) -> Likely | None:
     """Return the line that dates what the question numbers, with the heading above it; None if there is none.
 
     Of several documents with such a line, that whose titles have most of the question's words is quoted.
     """
-    numbers = set(_NUMBER.findall(question))
-    if not numbers or not lexicon().asks_date.search(plain(question)):
+    numbers = question.asks.numbered
+    if not numbers or not question.asks.date:
         return None
     asked = QuestionWords(question, weigh, request)
     best, most = None, 0.0
@@ -49,7 +50,7 @@ def dated_line(question: str, hits: Sequence[Hit], weigh: Weigher, request: Requ
     return best
 
 
-def _dated(text: str, numbers: set[str]) -> Iterator[Span]:
+def _dated(text: str, numbers: Sequence[str]) -> Iterator[Span]:
     """Yield the lines that begin with one of the numbers, up to the date in them or in one of the next two."""
     lines = [match for match in re.finditer(r"[^\n]+", text) if _MARK.sub("", match[0])]
     for at, line in enumerate(lines):

@@ -9,13 +9,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragstone.core.records import Span
+from ragstone.core.question import Question
+from ragstone.core.span import Span
 from ragstone.language import lexicon, plain
 from ragstone.respond.quoting.entries import next_entry
 from ragstone.respond.quoting.passages import Likely, best
 
-_NAMED = re.compile(r"\bdefaults?\b|\b(?:standardmassig|standardwert|voreinstellung|voreingestellt)")
-_YES_OR_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|can|could|will|has|have|ist|sind|kann|wird)\b")
 _SENTENCE = re.compile(r"\S(?:[^.!?\n]|[.!?](?!\s))*[.!?]?")
 _STATED = re.compile(
     r"default\w*(?:\W+\w+){0,6}?(?:\s(?:is|are|was|to|if)\b|\s*[:=])|\b(?:is|are|was|as|by|on) (?:the |a )?default\b"
@@ -26,23 +25,17 @@ _LOOK_AHEAD = 500
 """Characters below a quote in which the default is looked for."""
 
 
-def asks_default(question: str) -> bool:
-    """Return whether a question asks which value or way is the default; not whether something is."""
-    asked = plain(question)
-    return _NAMED.search(asked) is not None and _YES_OR_NO.match(asked) is None
-
-
 def says_default(quote: str) -> bool:
     """Return whether a sentence of a quote says what a default is."""
     return any(_states(found[0]) for found in _SENTENCE.finditer(quote))
 
 
-def with_default(question: str, quoted: Sequence[Likely]) -> Sequence[Likely]:
+def with_default(question: Question, quoted: Sequence[Likely]) -> Sequence[Likely]:
     """Return the quotes, the best of them with what follows up to its default, if the question asks for one.
 
     They are unchanged if a quote says it, or nothing below the best one does before another setting begins.
     """
-    if not quoted or not asks_default(question) or any(says_default(one.quote.text) for one in quoted):
+    if not quoted or not question.asks.default_value or any(says_default(one.quote.text) for one in quoted):
         return quoted
     main = best(quoted)
     text, end = main.quote.hit.chunk.text, main.quote.span.end

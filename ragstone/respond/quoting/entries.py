@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ragstone.core.question import Question
 from ragstone.core.records import Hit, Span
 from ragstone.language import facts
 from ragstone.respond import passage_structure as structure
@@ -18,12 +19,11 @@ from ragstone.respond.quoting.quotes import Quote
 
 SURE = 0.9
 """Probability that an entry answers: chosen, not fitted."""
-_JOINED = r"--?[A-Za-z][\w-]+|[A-Za-z]\w*(?:[_.][A-Za-z]\w*)+|[A-Za-z]\w*_\w+"
+JOINED = r"--?[A-Za-z][\w-]+|[A-Za-z]\w*(?:[_.][A-Za-z]\w*)+|[A-Za-z]\w*_\w+"
 """Names that only programs write: connect_timeout, SECRET_KEY, server.port, --verbose."""
-_CAPITALS = r"[A-Z][a-z\d]+(?:[A-Z]+[a-z\d]*)+"
+CAPITALS = r"[A-Z][a-z\d]+(?:[A-Z]+[a-z\d]*)+"
 """Names with capitals within, as LoginGraceTime; products and companies are written so, too, as PostgreSQL."""
-_NAME = rf"{_JOINED}|{_CAPITALS}"
-_NAMES = tuple(re.compile(rf"(?<![\w./-])(?:{one})(?![\w/-]|\.\w)") for one in (_JOINED, _CAPITALS))
+_NAME = rf"{JOINED}|{CAPITALS}"
 _MARKED = r"[ \t]*(?:#{1,6}[ \t]+|[-*+•][ \t]+|\.\.[ \t]+[\w:-]+::[ \t]+)?[`*\"']{0,3}(?:-\w,[ \t]+)?"
 """What may stand before the name: the mark of a heading, of an item or of a directive, quotes, a short option."""
 _REST = r"[`*\"']{0,3}(?:[ \t]*[(\[<={:,][^\n]*|[ \t]+[A-Z]+)?[`*\"':]{0,3}[ \t]*"
@@ -34,16 +34,15 @@ _LONGEST, _LEAST_WORDS = 800, 4
 """Characters of an entry, and words below its name."""
 
 
-def entry_of(question: str, hits: Sequence[Hit]) -> Likely | None:
+def entry_of(question: Question, hits: Sequence[Hit]) -> Likely | None:
     """Return the entry of the name in a question, from the best chunk that has it; None without one.
 
     None, too, if the question has another name, or a word that neither the entry nor what stands above it has.
     """
-    names = next(filter(None, (set(pattern.findall(question)) for pattern in _NAMES)), set[str]())
-    if len(names) != 1:
+    if len(question.asks.identifiers) != 1:
         return None
-    (name,) = names
-    rest = [word for word in facts.words(question.replace(name, " ")) if not word.stop]
+    (name,) = question.asks.identifiers
+    rest = [word for word in facts.words(question.text.replace(name, " ")) if not word.stop]
     for place, hit in enumerate(hits):
         chunk = hit.chunk
         above = facts.words(f"{chunk.context} {chunk.title} {re.sub(r'[_/.]', ' ', chunk.path)}")

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.core.protocols import Weigher
+from ragstone.core.question import Question
 from ragstone.core.request import Request
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import Word, words
@@ -76,7 +77,7 @@ class EvidenceModel:
 
 
 def features_of(
-    question: str, sentences: Sequence[Sentence], weigh: Weigher, request: Request
+    question: Question, sentences: Sequence[Sentence], weigh: Weigher, request: Request
 ) -> list[SentenceFeatures]:
     """Return the features of all sentences read for a question."""
     if not sentences:
@@ -129,11 +130,13 @@ DEFAULT = 1.2
 nothing". The marked sets have no such questions; the size was chosen on questions about manuals."""
 
 
-def raised(question: str, sentences: Sequence[Sentence], probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+def raised(
+    question: Question, sentences: Sequence[Sentence], probabilities: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return the probabilities, (sentences,), raised for sentences about defaults if the question asks for one."""
-    asks = lexicon().asks_default
-    if not asks.search(plain(question)):
+    if not question.asks.default:
         return probabilities
+    asks = lexicon().asks_default
     told = np.array([asks.search(plain(one.text)) is not None for one in sentences])
     odds = probabilities / (1 - probabilities) * np.exp(DEFAULT * told)
     return odds / (1 + odds)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from ragstone.core.answers import Draft, Outcome, SentenceClosed, TextWritten, Turn
 from ragstone.core.kinds import Kind
 from ragstone.core.protocols import PassageReader, SentenceSplitter, TokenMatcher, Weigher
+from ragstone.core.question import Question
 from ragstone.core.records import Chunk, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.language import facts
@@ -33,7 +34,7 @@ from ragstone.respond.drafts import (
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
 from ragstone.respond.quoting.chain import Chain
 from ragstone.respond.quoting.dated import dated_line
-from ragstone.respond.quoting.defaults import asks_default, says_default, with_default
+from ragstone.respond.quoting.defaults import says_default, with_default
 from ragstone.respond.quoting.entries import entry_of
 from ragstone.respond.quoting.evidence_model import SentenceFeatures, evidence_model, features_of, raised
 from ragstone.respond.quoting.labels import labels_of
@@ -43,7 +44,7 @@ from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, whole_lists, words_of
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.respond.remembered import Remembered
-from ragstone.respond.requirements.prices import asks_price, says_price
+from ragstone.respond.requirements.prices import says_price
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, lacking, lowered, of_one_step
 from ragstone.respond.tables import TableReader, draft_of
 from ragstone.settings import RespondSettings
@@ -146,12 +147,12 @@ class ExtractiveAnswerer:
             return replace(draft, notices=(_RISK_TOO_SMALL,)) if self._abstain_below > 1 else draft
         if answerability >= self._abstain_below:
             quoted = _quotes(found.quoted)
-            if evidence.kind in WHOLE_LISTS:
+            if question.kind in WHOLE_LISTS:
                 quoted = whole_lists(quoted)
-            return _draft_of(evidence.question, quoted, "", answerability, "answer")
+            return _draft_of(question, quoted, "", answerability, "answer")
         lead = closest_lead(evidence, self._settings, lacks)
         quotes = _quotes(_best_of_documents(found.likely)[:MAX_SOURCES])
-        return _draft_of(evidence.question, quotes, lead, answerability, "closest")
+        return _draft_of(question, quotes, lead, answerability, "closest")
 
     async def answerability(self, evidence: Evidence, request: Request) -> float:
         """Return the probability, 0 to 1, that an answer from this evidence is right."""
@@ -172,7 +173,6 @@ class ExtractiveAnswerer:
         chain = Chain(evidence, quoted_chunks)
         lacks = lacking(
             evidence.question,
-            evidence.language,
             quoted_chunks,
             [hit.chunk for hit in evidence.hits],
             known=self._known,
@@ -183,7 +183,7 @@ class ExtractiveAnswerer:
         probability = lowered(self._probability(found, evidence, request), lacks)
         if chain.is_cut:
             probability = of_one_step(probability)
-        if asks_price(evidence.question) and not says_price(one.quote.text for one in found.quoted):
+        if evidence.question.asks.price and not says_price(one.quote.text for one in found.quoted):
             probability = min(CAP, probability)
         return self._tables.lowered(probability, evidence.question, _with_chunks(found), request), lacks
 
@@ -197,7 +197,6 @@ class ExtractiveAnswerer:
             for hit in evidence.hits
             if not lacking(
                 evidence.question,
-                evidence.language,
                 [hit.chunk],
                 [hit.chunk],
                 known=self._known,
@@ -217,7 +216,7 @@ class ExtractiveAnswerer:
         estimate = self._estimate(self._features(found, evidence, request))
         said = [word for one in found.quoted for word in facts.words(one.quote.text)]
         quotes = [one.quote.text for one in found.quoted]
-        lacks_default = asks_default(evidence.question) and not any(map(says_default, quotes))
+        lacks_default = evidence.question.asks.default_value and not any(map(says_default, quotes))
         if lacks_default or lacks_count(evidence.question, said):
             estimate = min(CAP, estimate)
         titles = [one.hit.chunk.title for one in _under_title(evidence.question, found.scored)]
@@ -231,7 +230,7 @@ class ExtractiveAnswerer:
         asked = QuestionWords(evidence.question, self._weigh, request)
         said = [word for quote in own_quotes for word in facts.words(quote.text)]
         match = asked.match(said, facts.words(f"{chunk.context} {chunk.title}"))
-        words = _WORD.findall(evidence.question)
+        words = _WORD.findall(evidence.question.text)
         known = sum(self._known(words, request)) / len(words) if words else 1.0
         likelihood = min(surest.probability, _MOST_LIKELY)
         top, *others = sorted((one.own for one in found.scored), reverse=True)
@@ -294,9 +293,9 @@ def likely_of(
     return can_be or all_of_them
 
 
-def _under_title(question: str, scored: Sequence[Sentence]) -> list[Sentence]:
+def _under_title(question: Question, scored: Sequence[Sentence]) -> list[Sentence]:
     """Return the sentences of documents whose title is the question itself."""
-    asked = words_of(question)
+    asked = words_of(question.text)
     return [one for one in scored if asked and words_of(one.hit.chunk.title) == asked and not one.hit.chunk.is_web]
 
 
@@ -314,7 +313,7 @@ def _closest(likely: Sequence[Likely]) -> tuple[ClosestPassage, ...]:
     return tuple(ClosestPassage(hit=one.hit, span=one.span) for one in quotes)
 
 
-def _draft_of(question: str, quotes: Sequence[Quote], lead: str, answerability: float, outcome: Outcome) -> Draft:
+def _draft_of(question: Question, quotes: Sequence[Quote], lead: str, answerability: float, outcome: Outcome) -> Draft:
     citations = tuple(cite(marker, one.hit, one.span) for marker, one in enumerate(quotes, start=1))
     code = {marker for marker, one in enumerate(quotes, start=1) if one.is_code}
     text, statements = written(citations, labels_of(question, quotes), code, apart=outcome == "closest")

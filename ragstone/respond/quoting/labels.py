@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragstone.core.question import Question
 from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.respond.quoting.quotes import Quote, is_question
 from ragstone.respond.quoting.references import language_at_start, refers_back
 
 
-def labels_of(question: str, quotes: Sequence[Quote]) -> list[str]:
+def labels_of(question: Question, quotes: Sequence[Quote]) -> list[str]:
     """Return what each quote is about, or an empty text if it says so itself or another of its document was named."""
-    asked = [word for word in words(question) if not word.stop]
+    asked = [word for word in question.words if not word.stop]
     labels, named = list[str](), set[str]()
     for quote in quotes:
         document = quote.hit.chunk.document_id

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragstone.core.protocols import Weigher
+from ragstone.core.question import Question
 from ragstone.core.request import Request
-from ragstone.language import lexicon, plain
-from ragstone.language.facts import Vocabulary, Word, form, words
+from ragstone.core.words import Word
+from ragstone.language.facts import Vocabulary, form
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +30,10 @@ class Match:
 class QuestionWords:
     """The content words of a question with their weights, and what kind of word it asks for."""
 
-    def __init__(self, question: str, weigh: Weigher, request: Request) -> None:
-        found = words(question)
-        self._content = [word for word in found if not word.stop] or found
+    def __init__(self, question: Question, weigh: Weigher, request: Request) -> None:
+        self._content = [word for word in question.words if not word.stop] or list(question.words)
         self._weights = [weight + 1e-6 for weight in weigh([word.lower for word in self._content], request)]
-        self._number = lexicon().asks_number.search(plain(question)) is not None
-        self._name = not self._number and lexicon().asks_name.search(plain(question)) is not None
+        self._number, self._name = question.asks.number, question.asks.name
 
     def __len__(self) -> int:
         return len(self._content)
@@ -53,11 +52,9 @@ class QuestionWords:
         )
 
 
-def lacks_count(question: str, text: Sequence[Word]) -> bool:
+def lacks_count(question: Question, text: Sequence[Word]) -> bool:
     """Return whether a question asks how many or in which year, and a text only repeats numbers of the question."""
-    if not lexicon().asks_count.search(plain(question)):
-        return False
-    return not _numbers(text) - _numbers(words(question))
+    return question.asks.count and not _numbers(text) - _numbers(question.words)
 
 
 def _numbers(found: Sequence[Word]) -> Counter[str]:

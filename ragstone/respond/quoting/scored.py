@@ -72,7 +72,7 @@ async def read(
     prose = [hit for hit in evidence.hits if table_of(hit.chunk) is None]
     best, more = prose[:PASSAGES], prose[PASSAGES:]
     hits = (*best, *(hit for hit in more if hit.chunk.is_web))
-    question, texts = evidence.question, [hit.chunk.headed for hit in hits]
+    question, texts = evidence.question.text, [hit.chunk.headed for hit in hits]
     matches, readings = await asyncio.gather(
         matcher.match(question, texts, request), _readings(reader, question, texts, request)
     )

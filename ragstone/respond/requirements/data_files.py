@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
+from ragstone.core.question import Question
 from ragstone.core.records import Chunk
 
 _KINDS = frozenset({"json", "yaml"})
@@ -19,9 +20,9 @@ def is_data(chunk: Chunk) -> bool:
     return chunk.metadata.get("kind") in _KINDS and "#" not in chunk.document_id
 
 
-def names_data(question: str, chunk: Chunk) -> bool:
+def names_data(question: Question, chunk: Chunk) -> bool:
     """Return whether a question asks about a data file: it names the file or its kind, or writes a name as it does."""
-    said = set(_WORD.findall(question.lower()))
+    said = set(_WORD.findall(question.text.lower()))
     if said & {str(chunk.metadata.get("kind")), *_WORD.findall(PurePosixPath(chunk.path).stem.lower())}:
         return True
-    return any(one in chunk.text for one in _IDENTIFIER.findall(question))
+    return any(one in chunk.text for one in _IDENTIFIER.findall(question.text))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from ragstone.core.records import Span
+from ragstone.core.question import Period
+from ragstone.core.span import Span
+from ragstone.core.words import Word
 from ragstone.language import lexicon
-from ragstone.language.facts import Word
 from ragstone.language.money import MARK
 
 _YEAR = re.compile(r"(?:1\d{3}|20\d\d|21\d\d)(?P<long>'?s|['’]s|ern?|-an|[-–]?aisiais|[-–]?uju)?")
@@ -33,21 +33,6 @@ _RECENT = 30
 _EARLIEST, _LATEST = 1000, 2199
 _COUNTED = 1900
 """A number before "years" is a year from this on: Lithuanian says "2020 years" for 2020."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Period:
-    """A period that a text names, as written there.
-
-    A quarter or month is ``first`` and ``last`` by its number; years are from the first to the last, so that a decade
-    is one period.
-    """
-
-    kind: Literal["year", "quarter", "month"]
-    first: int
-    last: int
-    text: str
-    span: Span
 
 
 def periods(text: str, words: Sequence[Word]) -> list[Period]:

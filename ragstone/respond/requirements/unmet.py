@@ -15,6 +15,7 @@ from functools import cached_property
 from math import exp
 
 from ragstone.core.protocols import Weigher
+from ragstone.core.question import Question, Requirement
 from ragstone.core.records import EXTRACTED_AT, Chunk
 from ragstone.core.request import Request
 from ragstone.language.facts import Word, alike, words
@@ -22,7 +23,6 @@ from ragstone.language.places import places
 from ragstone.respond.requirements.data_files import is_data, names_data
 from ragstone.respond.requirements.names import Names, same_name
 from ragstone.respond.requirements.periods import Periods, ordinal
-from ragstone.respond.requirements.stated import Requirement, requirements
 
 Known = Callable[[Sequence[str], Request], Sequence[bool]]
 """Returns for each word whether any document contains it."""
@@ -176,8 +176,7 @@ class Passage:
 
 
 def lacking(
-    question: str,
-    language: str,
+    question: Question,
     quoted: Sequence[Chunk],
     hits: Sequence[Chunk],
     *,
@@ -189,8 +188,7 @@ def lacking(
     """Return what the question fixes and the quoted passage does not have.
 
     Args:
-        question: as it was understood.
-        language: ISO 639-1 code of the question, or empty.
+        question: what is asked.
         quoted: the chunks that would be quoted, best first; several may share what a comparison asks for.
         hits: all chunks of the evidence.
         known: says for each word whether any document contains it.
@@ -202,7 +200,7 @@ def lacking(
         return []
     if is_data(quoted[0]) and not names_data(question, quoted[0]):
         return [Lack(requirement=Requirement(kind="prose", text=""), found=True, known=True)]
-    wanted = requirements(question, language)
+    wanted = question.must_have
     if not wanted:
         return []
     best = Passage(quoted[0])

@@ -11,11 +11,13 @@ from ragstone.core.answers import Draft, Statement
 from ragstone.core.kinds import Kind
 from ragstone.core.naming import name_of
 from ragstone.core.protocols import Weigher
+from ragstone.core.question import Question
 from ragstone.core.records import Chunk, Evidence, Passage
 from ragstone.core.request import Request
 from ragstone.core.table import Cell
+from ragstone.core.words import Word
 from ragstone.language import lexicon
-from ragstone.language.facts import Word, words
+from ragstone.language.facts import words
 from ragstone.language.money import MARK, names_money
 from ragstone.language.words import any_of
 from ragstone.respond.drafts import cite
@@ -24,7 +26,6 @@ from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, la
 from ragstone.respond.tables.asked import Asked, Named, items, terms
 from ragstone.respond.tables.cell_kinds import is_figure, unit_in
 from ragstone.respond.tables.coefficients import FITTED
-from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import dates
 from ragstone.respond.tables.features import Found
 from ragstone.respond.tables.lookup import Looked, look_up
@@ -69,15 +70,16 @@ class TableReader:
         return self._looked.keep(evidence, request, self._newly_read(evidence, request))
 
     def _newly_read(self, evidence: Evidence, request: Request) -> Looked | None:
-        if compared := compared_rows(evidence.question, evidence.rows):
+        question = evidence.question
+        wanted = question.asks.comparison
+        if wanted and (compared := compared_rows(wanted, evidence.rows)):
             return compared
-        asked = Asked(evidence.question, self.weigh, request)
+        asked = Asked(question, self.weigh, request)
         looked = look_up(asked, (*evidence.hits, *evidence.tables), FITTED)
         if looked is None:
             return None
         lacks = lacking(
-            without_limit(evidence.question),
-            evidence.language,
+            question,
             [looked.cells[0].hit.chunk],
             [hit.chunk for hit in evidence.hits],
             known=self.known,
@@ -87,7 +89,7 @@ class TableReader:
         lacks = [one for one in lacks if not _is_named(one, looked.cells[0].hit.chunk)]
         looked = replace(looked, probability=lowered(looked.probability, lacks), row=lowered(looked.row, lacks))
         cell = looked.cells[0].cell
-        in_words = evidence.kind in EXPLAINED or asked.in_words
+        in_words = question.kind in EXPLAINED or asked.in_words
         if (in_words and is_figure(cell.text)) or (asked.counts and not asked.calculates and _is_money(asked, cell)):
             looked = replace(looked, probability=min(CAP, looked.probability), row=min(CAP, looked.row))
         return self._with_row(looked)
@@ -116,7 +118,7 @@ class TableReader:
         return replace(evidence, hits=(hit, *evidence.hits), passages=passages)
 
     def lowered(
-        self, probability: float, question: str, quoted: Sequence[tuple[str, Chunk]], request: Request
+        self, probability: float, question: Question, quoted: Sequence[tuple[str, Chunk]], request: Request
     ) -> float:
         """Return the probability that quotes answer, which is small if an amount is asked that none of them has.
 
@@ -138,7 +140,7 @@ class TableReader:
         looked: Looked,
         quoted: Sequence[tuple[str, Chunk]],
         probability: float,
-        question: str,
+        question: Question,
         request: Request,
     ) -> bool:
         """Return whether cells answer rather than quoted sentences, which are right with a probability.
@@ -158,7 +160,7 @@ class TableReader:
         asked = Asked(question, self.weigh, request)
         if looked.figure and asked.figure and not self._say_amount(asked, quoted, request):
             return True
-        said = {word.value for word in words(question)}
+        said = {word.value for word in question.words}
         new = (word for text, _ in quoted for word in words(text) if word.value and word.value not in said)
         return looked.figure and not any(_is_amount(word) for word in new)
 

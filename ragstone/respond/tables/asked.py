@@ -10,12 +10,11 @@ from importlib.resources import files
 from typing import Any, cast
 
 from ragstone.core.protocols import Weigher
+from ragstone.core.question import Question
 from ragstone.core.request import Request
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.language.money import names_money
-from ragstone.respond.tables.calculate import MAX_QUESTION, operation
-from ragstone.respond.tables.counting import without_limit
 from ragstone.respond.tables.dates import Dates
 from ragstone.settings.yaml_text import read_yaml
 
@@ -67,6 +66,8 @@ _COMPARES = re.compile(r"\bcompare[ds]?\b|\b(?:up|stack up) against\b|\b(?:versu
 _ASKED = re.compile(r"\b(?:which|what|whose|how many|name (?:a|an|one|the))\b")
 
 
+MAX_QUESTION = 2000
+"""Characters of a question that are looked at."""
 WEAK = 0.3
 """Factor of the weight of words that alone name nothing, such as "total"."""
 
@@ -157,12 +158,11 @@ def named_in(text: str) -> Named:
 class Asked:
     """A question: what it names, the periods it asks about, and the kind of answer."""
 
-    def __init__(self, question: str, weigh: Weigher, request: Request) -> None:
-        question = question[:MAX_QUESTION]
-        self.text = question
-        question = _HOW_HIGH.sub(lambda found: " " * len(found[0]), without_limit(question))
+    def __init__(self, asked: Question, weigh: Weigher, request: Request) -> None:
+        self.asks, self.text = asked.asks, asked.text[:MAX_QUESTION]
+        question = _HOW_HIGH.sub(lambda found: " " * len(found[0]), _without_limit(asked))
         lower = plain(question)
-        frame = terms().frame | (terms().calculation if operation(question) else frozenset[str]())
+        frame = terms().frame | (terms().calculation if self.asks.operation else frozenset[str]())
         named = items(question)
         dates = Dates(question)
         self.items = [
@@ -170,13 +170,13 @@ class Asked:
             for one in named
             if one.concept >= 0 or not any(word.lower in frame or dates.covers(word.span) for word in one.words)
         ]
-        asked = [word.lower for one in self.items for word in one.words]
-        weight = dict(zip(asked, weigh(asked, request), strict=True)) if asked else {}
+        names = [word.lower for one in self.items for word in one.words]
+        weight = dict(zip(names, weigh(names, request), strict=True)) if names else {}
         raw = [max(weight[word.lower] for word in one.words) * _force(one) + 1e-6 for one in self.items]
         self._halves = [one / sum(raw) / 2 for one in raw for _ in range(2)]
         self.named = Named(question)
         self.instant = bool(dates.days) and not dates.length and _INSTANT.search(lower) is not None
-        self.figures = any(word[:1].isdigit() for word in asked)
+        self.figures = any(word[:1].isdigit() for word in names)
         self.dates = dates
         self.number = lexicon().asks_number.search(lower) is not None
         self.name = not self.number and lexicon().asks_name.search(lower) is not None
@@ -188,7 +188,7 @@ class Asked:
         undated = terms().recent.sub(" ", lower)  # "latest" orders nothing if it is the latest period
         self.recent = undated != lower
         # Between two periods the figures are shown, and not a column of changes.
-        between = operation(question) is not None and len(dates.years) > 1
+        between = self.asks.operation is not None and len(dates.years) > 1
         self.change = terms().changes.search(lower) is not None and not between
         self.calculates = terms().calculates.search(lower) is not None
         self.total = terms().total.search(lower) is not None
@@ -196,7 +196,7 @@ class Asked:
         how = _HOW_LONG.search(lower)
         self.quality = _QUALITIES[how.lastgroup] if how and how.lastgroup else None
         self.counts = _HOW_MANY.search(lower) is not None
-        self.money = not self.counts and (lexicon().asks_money.search(lower) is not None or names_money(lower))
+        self.money = not self.counts and (self.asks.money or names_money(lower))
         self.rows = _ROWS.search(undated) is not None
         self.orders = terms().orders.search(undated) is not None
 
@@ -245,6 +245,12 @@ class Asked:
     def weight(self, some: frozenset[int]) -> float:
         """Return the weight of some halves of items together; those of all items sum to 1."""
         return sum(self._halves[n] for n in some)
+
+
+def _without_limit(asked: Question) -> str:
+    """Return a question without the limit beyond which it counts, which no table has to name."""
+    text, limit = asked.text[:MAX_QUESTION], asked.asks.limit
+    return f"{text[: limit.span.start].rstrip()}{text[limit.span.end :]}" if limit else text
 
 
 def _wanted(lower: str, named: Sequence[Item]) -> Iterator[Item]:

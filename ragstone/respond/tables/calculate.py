@@ -5,38 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
-from typing import Literal
 
+from ragstone.core.question import Operation
 from ragstone.core.table import Cell
 from ragstone.language.money import MARK, currencies
 
-MAX_QUESTION = 2000
-"""Characters of a question that are looked at."""
 MAX_FIGURE = 100
 """Characters of a cell that is a figure."""
-_DIFFERENCE = re.compile(
-    r"\bhow (?:much|many) (?:more|less|fewer|higher|lower|larger|smaller|greater)\b|\bby how (?:much|many)\b"
-    r"|\bdifference\b|\bhow (?:much )?(?:did|has|have)\b.*\b(?:change|grow|increase|decrease|fall|rise|decline)"
-    r"|\b(?:change|increase|decrease|growth|decline|rise|fall)\b.*\b(?:in|of|from|between)\b"
-)
 _MEAN = re.compile(r"(?<!weighted[ -])\b(?:average|mean)\b")
-_SUM = re.compile(
-    r"\b(?:sum|combined|cumulative|altogether|added up|add up|together)\b|\btotal\b.*\bboth\b|\bin total\W*$"
-)
-_SHARE = re.compile(
-    r"\b(?:what|which) (?:percent(?:age)?|proportion|share|fraction|portion|part) of\b|\bhow much of\b"
-    r"|\bas an? (?:percent(?:age)?|share|proportion|fraction) of\b"
-    r"|\b(?:percentage|share|proportion) of (?:its |the )?total\b"
-)
-_REASON = re.compile(r"\b(?:why|driven by|due to|because|reasons?|drivers?|caused?)\b")
-Operation = Literal["difference", "change in percent", "sum", "mean", "share"]
-Extreme = Literal["largest", "smallest"]
-_WHICH_TIME = re.compile(
-    r"\b(?:which|what) (?:fiscal |financial |calendar )?(?:year|period|quarter)\b(?:(?!\bthan\b|\d).)*"
-    r"\b(?:(?P<largest>larg(?:er|est)|high(?:er|est)|great(?:er|est)|bigg(?:er|est)|more|most|maximum|peak|best)"
-    r"|(?P<smallest>small(?:er|est)|low(?:er|est)|less|least|fewer|fewest|minimum))\b(?!.*\bthan\b)"
-)
-_PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bgrowth rate\b|\brate of growth\b")
 _FIGURE = re.compile(
     rf"([(\-–−]?)(?:\s|{MARK})*([(\-–−]?)\s*((?:\d{{1,3}}(?:,\d{{2,3}})*,\d{{3}}|\d+)(?:\.\d+)?)(?:\s*{MARK})?\s*\)?"
 )
@@ -47,15 +23,14 @@ _IN_BRACKETS = re.compile(r"\(([^\W\d_]{1,4})\)")
 """A unit in brackets, as a heading has it: "2022 (kg)"."""
 
 
-def calculation(question: str, cells: Sequence[Cell]) -> str:
+def calculation(wanted: Operation | None, cells: Sequence[Cell]) -> str:
     """Return the calculation that a question asks for, as "(5 − 4) ÷ 4 = 25%"; empty if it asks for none.
 
     Args:
-        question: as it was understood.
+        wanted: what the question asks to calculate.
         cells: plain figures of one row, the later first; a difference is that of two. For a share, a figure and the
             total below it.
     """
-    wanted = operation(question)
     values = [value_of(cell.text) for cell in cells]
     if wanted == "share":
         return _share(values, cells)
@@ -87,31 +62,6 @@ def _share(values: Sequence[Decimal | None], cells: Sequence[Cell]) -> str:
     if part is None or whole is None or not 0 <= part <= whole or not whole:
         return ""
     return f"{_shown(part)} ÷ {_shown(whole)} = {_shown(round(100 * part / whole, 2))}%"
-
-
-def operation(question: str) -> Operation | None:
-    """Return what a question asks to calculate from several figures; None if nothing."""
-    lower = question[:MAX_QUESTION].lower()
-    difference, mean = _DIFFERENCE.search(lower), _MEAN.search(lower)
-    if _REASON.search(lower):
-        return None
-    if _SHARE.search(lower) and not difference:
-        return "share"
-    if mean and not (difference and difference.start() < mean.start()):
-        return "mean"
-    if _SUM.search(lower):
-        return "sum"
-    if difference:
-        return "change in percent" if _PERCENT.search(lower) else "difference"
-    return None
-
-
-def extreme(question: str) -> Extreme | None:
-    """Return whether a question asks when something was largest or smallest; None if it asks for something else."""
-    found = _WHICH_TIME.search(question[:MAX_QUESTION].lower())
-    if found is None:
-        return None
-    return "largest" if found["largest"] else "smallest"
 
 
 def value_of(text: str) -> Decimal | None:

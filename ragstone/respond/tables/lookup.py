@@ -11,16 +11,17 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.question import Extreme, PeriodLimit
 from ragstone.core.records import Hit
 from ragstone.core.table import Cell
 from ragstone.language import lexicon
 from ragstone.language.money import MARK
 from ragstone.language.words import any_of
 from ragstone.respond.tables.asked import Asked, named_in
-from ragstone.respond.tables.calculate import Extreme, are_comparable, calculation, extreme, operation, value_of
+from ragstone.respond.tables.calculate import are_comparable, calculation, value_of
 from ragstone.respond.tables.cell_kinds import is_figure, unit_in
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
-from ragstone.respond.tables.counting import Limit, counted, limit_of
+from ragstone.respond.tables.counting import counted
 from ragstone.respond.tables.dates import dates, dates_of
 from ragstone.respond.tables.features import CellFeatures, Found, cells_of, features_of
 from ragstone.respond.tables.related import compared_with, whole_of, without_totals
@@ -70,11 +71,11 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
         return None
     known = features_of(asked, found)
     scored = scores(known, model.cells)
-    if wanted := extreme(asked.text):
+    if wanted := asked.asks.extreme:
         return _compared(asked, found, known, scored, wanted, model)
-    if limit := limit_of(asked.text):
+    if limit := asked.asks.limit:
         return _counted(asked, found, known, scored, limit, model)
-    if operation(asked.text) == "share" and (part := _share_of_total(asked, found, known, scored, model)):
+    if asked.asks.operation == "share" and (part := _share_of_total(asked, found, known, scored, model)):
         return part
     share = shares(scored)
     best = int(np.argmax(scored))
@@ -85,7 +86,7 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
     if asked.compares and len(cells) == 1 and (others := compared_with(asked, found[best])):
         cells = (found[best], *others)
         certainty = certainty.compared(asked.weight_of(asked.measures))
-    calculated = calculation(asked.text, [one.cell for one in cells])
+    calculated = calculation(asked.asks.operation, [one.cell for one in cells])
     if calculated:
         certainty = certainty.calculated
     return Looked(
@@ -144,7 +145,7 @@ def _share_of_total(
     certainty = certainty_of(asked, known[best], together(found, shares(scored), [found[best]]), lone=are_of_one(found))
     return Looked(
         cells=(found[best], whole),
-        calculation=calculation(asked.text, [found[best].cell, whole.cell]),
+        calculation=calculation(asked.asks.operation, [found[best].cell, whole.cell]),
         probability=probability(certainty.calculated, model.bias, model.certainty),
         figure=True,
     )
@@ -189,7 +190,7 @@ def _counted(
     found: Sequence[Found],
     known: Sequence[CellFeatures],
     scored: NDArray[np.float64],
-    limit: Limit,
+    limit: PeriodLimit,
     model: Model,
 ) -> Looked | None:
     """Return the figures of the row that the question names, and how many of them are beyond a limit."""
@@ -287,7 +288,7 @@ def of_periods(
         years = {*years, min(years) - 1}
     if len(years) < 2:
         return (found[best],)
-    if len(years) == 2 and operation(asked.text) in ("sum", "mean") and _range().search(asked.text):
+    if len(years) == 2 and asked.asks.operation in ("sum", "mean") and _range().search(asked.text):
         years = set(range(min(years), max(years) + 1))
     chosen: dict[int, int] = {}
     for n, one in enumerate(found):

@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import cache, lru_cache
 
 from ragstone.core.naming import name_of
+from ragstone.core.question import Comparison
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
@@ -22,7 +23,6 @@ from ragstone.language.money import MARK
 from ragstone.language.words import any_of
 from ragstone.respond.tables.calculate import value_of
 from ragstone.respond.tables.cell_kinds import NOTHING
-from ragstone.respond.tables.comparison import Comparison, comparison_of
 from ragstone.respond.tables.features import Found
 from ragstone.respond.tables.lookup import Looked
 
@@ -35,6 +35,8 @@ _TIES = 3
 """Rows with the same largest value that are shown."""
 _UNIT = re.compile(rf"(?P<before>{MARK}?)\s*(?P<figure>[-−–(]?\d[\d,]*(?:\.\d+)?\)?)\s*(?P<after>[^\d\s]{{0,12}})")
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_ROW = frozenset(["row", "record", "entry", "entries", "item", "line"])
+"""Words for the rows of any table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,16 +70,13 @@ class _Condition:
         return {n for n, one in self.column.cells.items() if _plain(one.cell.text) == self.value}
 
 
-def compared_rows(question: str, rows: Sequence[Sequence[Hit]]) -> Looked | None:
+def compared_rows(wanted: Comparison, rows: Sequence[Sequence[Hit]]) -> Looked | None:
     """Return the answer from all rows of a table; None if no table, or more than one, has what the question compares.
 
     Args:
-        question: as it was understood.
+        wanted: what the question compares.
         rows: all rows of each file or document whose tables may be meant.
     """
-    wanted = comparison_of(question)
-    if wanted is None:
-        return None
     groups: dict[tuple[int, str], list[tuple[Hit, Table | None]]] = {}
     for n, hits in enumerate(rows):
         for hit in hits:
@@ -257,9 +256,9 @@ def _counted(
         used += named
         sign = (">" if limit.above else "<") if not limit.included else ("≥" if limit.above else "≤")
         said = f"{named[0].name} {sign} {limit.value:,}"
-    if not conditions and not said and wanted.wanted == "count" and not any(map(wanted.subject, rest)):
+    if not conditions and not said and wanted.wanted == "count" and not any(map(_is_row, rest)):
         return None  # it may ask for a figure that a row has
-    others = [word for word in rest if not wanted.subject(word)]
+    others = [word for word in rest if not _is_row(word)]
     if not fit or not all(_is_explained(word, whole, used) for word in others):
         return None
     if any(_is_figure(word, whole, used) for word in others):
@@ -275,6 +274,10 @@ def _counted(
         count, said = len(rows), ", ".join(filter(None, [said, subject.name]))
     head = _of(whole, conditions, len(whole.rows), said)
     return _looked([subject.cells[n] for n in rows[:SHOWN]], f"{head}: {count:,}", conditions)
+
+
+def _is_row(word: Word) -> bool:
+    return bool(_ROW & {word.lower, word.lower.removesuffix("s")})
 
 
 def _of(whole: _Whole, conditions: Sequence[_Condition], rows: int, said: str = "") -> str:

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Literal
 
 from ragstone.core.naming import name_of
+from ragstone.core.question import Question
 from ragstone.core.records import Hit
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import Word, lexical, words
@@ -41,8 +42,8 @@ class Verdict:
 class Claims:
     """Tells what the sentences of an answer to one question claim."""
 
-    def __init__(self, question: str, hits: Sequence[Hit]) -> None:
-        self._question, self._hits = words(question), hits
+    def __init__(self, question: Question, hits: Sequence[Hit]) -> None:
+        self._question, self._hits = question.words, hits
 
     def of(self, sentence: str, claimed: Sequence[int] = ()) -> Claim:
         """Return what a sentence claims.

@@ -14,6 +14,7 @@ from ragstone.core.answers import Draft, Message, SentenceClosed, TextWritten
 from ragstone.core.errors import ModelError
 from ragstone.core.naming import name_of
 from ragstone.core.protocols import Answerer, ChatModel
+from ragstone.core.question import Question
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.respond.drafts import instead
@@ -42,7 +43,7 @@ class Planned:
     ``parts`` are the passages of each prompt; ``left_out`` counts those for which the calls do not suffice.
     """
 
-    question: str
+    question: Question
     parts: tuple[tuple[Hit, ...], ...]
     calls: int
     tokens: int
@@ -70,11 +71,11 @@ class OverviewWriter:
         """The name of the model."""
         return self._model.name
 
-    def plan(self, question: str, hits: Sequence[Hit]) -> Planned:
+    def plan(self, question: Question, hits: Sequence[Hit]) -> Planned:
         """Divide passages among as many prompts as the settings allow, one call being kept for the whole.
 
         Args:
-            question: the request, as it was typed.
+            question: the request.
             hits: the passages, in order.
         """
         parts, sizes = list[list[Hit]](), list[int]()
@@ -122,7 +123,7 @@ class OverviewWriter:
                     async for part in parts:
                         yield self._draft(part, otherwise) if isinstance(part, WrittenAnswer) else part
         except ModelError as error:
-            yield instead(otherwise, str(error), evidence.language)
+            yield instead(otherwise, str(error), evidence.question.language)
 
     def _draft(self, answer: WrittenAnswer, otherwise: Draft) -> Draft:
         return Draft(
@@ -155,9 +156,9 @@ class OverviewWriter:
     def _notes_room(self, parts: int) -> int:
         return min(self._room, parts * self._settings.model.max_tokens)
 
-    def _messages(self, question: str, text: str, sentences: int) -> list[Message]:
+    def _messages(self, question: Question, text: str, sentences: int) -> list[Message]:
         key = new_key()
-        content = _REQUEST.format(text=quoted([("passages", text)], key), question=question.replace(key, ""))
+        content = _REQUEST.format(text=quoted([("passages", text)], key), question=question.text.replace(key, ""))
         return [
             Message(role="system", content=_TASK.format(key=key, sentences=sentences), mark=key),
             Message(role="user", content=content, mark=key),

@@ -150,18 +150,18 @@ def compose(
     known = {
         "refusal": REFUSAL,
         "found": FIRST_LINE.strip(),
-        "language": _in_language(language or evidence.language),
+        "language": _in_language(language or evidence.question.language),
         "mark": mark,
         "first": prompt.label(1),
         "second": prompt.label(2),
         "source": publisher or "the organisation",
         "today": today,
     }
-    style = prompt.forms.get(evidence.kind, prompt.style)
+    style = prompt.forms.get(evidence.question.kind, prompt.style)
     rules = [one for rule in (*prompt.rules, style) if (one := _put(rule, known))]
     system = "\n".join([_put(prompt.role, known), "Rules:", *(f"- {rule}" for rule in rules)])
     examples = [message for example in prompt.examples for message in _example(prompt, example, known)]
-    question = _question(prompt, blocks, evidence.asked or evidence.as_typed, mark, evidence.rewritten)
+    question = _question(prompt, blocks, evidence.question.asked, mark, evidence.question.rewritten)
     messages = (
         Message(role="system", content=system, mark=mark),
         *examples,

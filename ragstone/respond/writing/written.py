@@ -18,6 +18,7 @@ from ragstone.core.answers import Citation, Draft, Piece, Reply, SentenceClosed,
 from ragstone.core.errors import ContextTooLong, ModelError
 from ragstone.core.naming import name_of
 from ragstone.core.protocols import Answerer, ChatModel, SentenceSplitter
+from ragstone.core.question import Question
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.respond import markdown
@@ -101,7 +102,7 @@ class WritingAnswerer:
                 async for part in parts:
                     yield self._draft(part, evidence, await quoting) if isinstance(part, WrittenAnswer) else part
         except ModelError as error:
-            draft = instead(await quoting, str(error), self._settings.language or evidence.language)
+            draft = instead(await quoting, str(error), self._settings.language or evidence.question.language)
             for event in replayed(draft):
                 yield event
             yield draft
@@ -110,12 +111,12 @@ class WritingAnswerer:
             await asyncio.gather(quoting, return_exceptions=True)
 
     async def written(
-        self, question: str, request: Request, hits: Sequence[Hit], reply: AsyncGenerator[Piece]
+        self, question: Question, request: Request, hits: Sequence[Hit], reply: AsyncGenerator[Piece]
     ) -> AsyncGenerator[TextWritten | SentenceClosed | WrittenAnswer]:
         """Yield a reply of the model as it is written and checked, then the whole of it.
 
         Args:
-            question: as it was understood.
+            question: what is asked.
             request: until when, and who pays.
             hits: the passages that the model read, in the order of their numbers.
             reply: of the model.

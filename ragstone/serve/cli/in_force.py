@@ -15,7 +15,7 @@ from ragstone.core.errors import NotFound, SettingsError
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.leaving import Destination, destinations
 from ragstone.history.changed_settings import ChangedSetting, ChangedSettings
-from ragstone.respond import choose
+from ragstone.services.models import choose
 from ragstone.settings import Settings
 from ragstone.settings.load import Tree, leaves, load, merge, parse_overrides, profile_of, read_preset
 from ragstone.settings.substitutes import unused_keys

@@ -20,9 +20,8 @@ from ragstone.core.answers import Event
 from ragstone.core.records import Trace
 from ragstone.engine.experiments.bench import uncached
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.respond import choose
 from ragstone.serve.cli.screen import explain
-from ragstone.services.models import EXTRACTIVE
+from ragstone.services.models import EXTRACTIVE, choose
 from ragstone.settings import Settings
 
 R = TypeVar("R")

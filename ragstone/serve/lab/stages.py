@@ -118,19 +118,20 @@ def _host(chunk: Chunk, evidence: Sequence[Hit]) -> int | None:
 
 def understood(trace: Trace) -> Markup:
     """Show what was searched for, how many chunks each search found, and the weight of each."""
-    asked = trace.question
-    also = (*asked.variations, *((asked.asked,) if asked.asked != asked.text else ()))
+    asked = trace.evidence.question
+    typed, meant = asked.wording.typed, asked.wording.text
+    also = (*asked.wording.variations, *((typed,) if typed != meant else ()))
     facts = [
         *(("also", text) for text in also),
         ("language", asked.language),
-        ("kind", asked.analysis.kind),
+        ("kind", asked.kind),
         *(
             (stage_name(name), f"{number:,} found, weight {trace.weights[name]:.2f}")
             for name, number in trace.found.items()
         ),
     ]
     chips = [tag("span", tag("small", f"{name} "), value, at={"class": "rs-chip"}) for name, value in facts if value]
-    return tag("p", tag("span", tag("b", asked.text), at={"class": "rs-chip"}), chips, at={"class": "rs-chips"})
+    return tag("p", tag("span", tag("b", meant), at={"class": "rs-chip"}), chips, at={"class": "rs-chips"})
 
 
 def stage_table(it: Stages) -> Markup:

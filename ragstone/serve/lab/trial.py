@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ragstone import query
 from ragstone.core.answers import Answer
 from ragstone.core.errors import SourceError
 from ragstone.core.hits import Hits
 from ragstone.engine.experiments.measure import stamped
+from ragstone.question import kind
 from ragstone.review.compare import Comparison, compare
 from ragstone.review.dataset import Dataset
 from ragstone.review.evaluate import evaluate, spread
@@ -175,7 +175,7 @@ class Trial:
             search,
             ask if self._answers else None,
             limit=self._limit,
-            kind_of=query.kind,
+            kind_of=kind,
             on_progress=report_progress,
         )
         return Measured(settings=settings, report=stamped(report, settings), answers=answers)

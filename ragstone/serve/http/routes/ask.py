@@ -344,7 +344,7 @@ def _server_event(event: Event, body: QueryRequest) -> ServerEvent:
             data = EvidenceEvent(
                 hits=Hit.all_of(evidence.hits, explain=body.explain),
                 method=evidence.method,
-                language=evidence.language,
+                language=evidence.question.language,
                 missing=list(evidence.missing),
                 notices=list(evidence.notices),
             )

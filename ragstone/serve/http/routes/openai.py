@@ -20,7 +20,7 @@ from ragstone.core.answers import Answer, Answered, Citation, Event, SentenceClo
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.naming import name_of
 from ragstone.core.printable import one_line
-from ragstone.query import task_of
+from ragstone.question.tasks import task_of
 from ragstone.serve import addresses
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Reading

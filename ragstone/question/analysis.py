@@ -1,19 +1,20 @@
 """Analyse what a question asks for, by rules and word lists, without a model.
 
-The lists are data, one file per language, in ``ragstone/language``. The result decides which chunks are preferred and
-which leg returns more, never which documents may answer, so a wrong guess costs little.
+The lists are data of ``ragstone/language``. The result decides which chunks are preferred and which leg returns more,
+never which documents may answer, so a wrong guess costs little.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import get_args
 
 from ragstone.core.kinds import Kind
-from ragstone.core.records import Entity, QueryAnalysis
+from ragstone.core.question import Entity, Question, Talk
 from ragstone.language import Words, lexicon
-from ragstone.query.talk import talk_of
+from ragstone.question.talk import talk_of
 
 _TOKEN = re.compile(r"[^\W_](?:[\w.:+#/@-]*[\w+#])?")
 _IDENTIFIER = re.compile(
@@ -31,32 +32,44 @@ MAX_QUESTION, MAX_WORD = 2000, 80
 """Characters of a question that are analysed, and of a word in it; longer words are ignored."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """All kinds of question."""
-MAX_KEYWORDS = 3
+MOST_KEYWORDS = 3
 """Words of a question up to which it counts as keywords."""
+MAX_KEYWORDS = 2
+"""A question with more content words names its topic itself, whatever pronouns it has."""
 
 
-def analyse(question: str, language: str = "", lists: Mapping[str, Sequence[str]] | None = None) -> QueryAnalysis:
-    """Analyse a question.
+def analysed(question: Question, lists: Mapping[str, Sequence[str]]) -> Question:
+    """Return a question with its kind, its content words, and what it names.
 
     Args:
-        question: as it was asked.
-        language: ISO 639-1 code; if empty, the word lists of all languages are used.
+        question: with its own text, before anything that a conversation adds.
         lists: names, terms and places to recognise, by kind; a word that ends in ``*`` matches all its endings.
     """
-    question = " ".join(word for word in question[:MAX_QUESTION].split() if len(word) <= MAX_WORD)
-    words, lower = lexicon(language), question.lower()
-    technical = tuple(dict.fromkeys(match.group() for match in _IDENTIFIER.finditer(question)))
-    keywords = (token for token in _TOKEN.findall(lower) if len(token) > 1 and token not in words.search_stop)
-    return QueryAnalysis(
-        kind=kind(question, language),
-        keywords=tuple(dict.fromkeys(keywords)),
-        technical=technical,
-        entities=_entities(lower, lists or {}),
-        wants_code=bool(words.code.search(lower)) or bool(re.search(r"\(\)|::|`", question)),
+    text = " ".join(word for word in question.text[:MAX_QUESTION].split() if len(word) <= MAX_WORD)
+    words, lower = lexicon(question.language), text.lower()
+    keywords = keywords_of(text, question.language)
+    refers = bool(words.refers.search(lower))
+    follows = refers or bool(words.follows.search(lower))
+    return replace(
+        question,
+        kind=_kind(question.text, question.talk, question.language),
+        keywords=keywords,
+        technical=tuple(dict.fromkeys(match.group() for match in _IDENTIFIER.finditer(text))),
+        entities=_entities(lower, lists),
+        wants_code=bool(words.code.search(lower)) or bool(re.search(r"\(\)|::|`", text)),
         difficulty=_difficulty(lower, words),
         recent=bool(words.recent.search(lower)),
-        keyword_like=_keyword_like(question),
+        keyword_like=_keyword_like(text),
+        depends=follows or not keywords,
+        refers=refers and len(keywords) < MAX_KEYWORDS,
     )
+
+
+def keywords_of(text: str, language: str = "") -> tuple[str, ...]:
+    """Return the content words of a question in lower case, each once."""
+    stop = lexicon(language).search_stop
+    found = (token for token in _TOKEN.findall(text.lower()) if len(token) > 1 and token not in stop)
+    return tuple(dict.fromkeys(found))
 
 
 def kind(question: str, language: str = "") -> Kind:
@@ -66,7 +79,10 @@ def kind(question: str, language: str = "") -> Kind:
         question: as it was asked.
         language: ISO 639-1 code, or empty.
     """
-    talk = talk_of(question, language)
+    return _kind(question, talk_of(question, language), language)
+
+
+def _kind(question: str, talk: Talk | None, language: str) -> Kind:
     if talk and not talk.title:  # whether a document has this title, only the catalog knows
         return talk.kind
     lower = question.lower()
@@ -88,7 +104,7 @@ def _keyword_like(question: str) -> bool:
     """Return whether a question has at most three words, or characters of a file name or an error code."""
     inner = question.strip(_CLOSING)
     special = any(not (char.isalnum() or char.isspace() or char in ",'’-") for char in inner)
-    return len(question.split()) <= MAX_KEYWORDS or special
+    return len(question.split()) <= MOST_KEYWORDS or special
 
 
 def _entities(lower: str, lists: Mapping[str, Sequence[str]]) -> tuple[Entity, ...]:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ragstone.core.answers import Turn
-from ragstone.query import task_of
+from ragstone.question.tasks import task_of
 
 HISTORY = (
     "### Chat History:\n<chat_history>\nUSER: At what pressure does the pump run?\nASSISTANT: It runs at 4.2 bar. [1]\n"

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from typing import get_args
 
 from ragstone.core.kinds import CollectionFact, TalkKind
+from ragstone.core.question import Talk
 from ragstone.language.talk import talk_words, talking
 from ragstone.query.diacritics import bare
 
@@ -41,29 +42,6 @@ _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
-    """A question that needs no search, and what it names.
-
-    ``language`` is that of the pattern. ``fact`` is set if the question is about the collection. ``topic``, ``title``,
-    ``author``, ``year`` and ``format`` are the words of the question that say which documents are meant. ``called`` is
-    a word for documents before the title; ``other`` is a second title, with which the first is to be compared, and
-    ``added`` says that a document which was just added is meant. A summary with a ``topic`` is one of what many say.
-    """
-
-    kind: TalkKind
-    language: str
-    fact: CollectionFact | None = None
-    topic: str = ""
-    title: str = ""
-    called: str = ""
-    other: str = ""
-    added: bool = False
-    author: str = ""
-    year: str = ""
-    format: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Pattern:
     kind: TalkKind
     fact: CollectionFact | None
@@ -84,7 +62,7 @@ class _Language:
     added: re.Pattern[str]
 
 
-@lru_cache  # several stages of an answer ask
+@lru_cache  # each turn of a conversation reads the turns before it
 def talk_of(question: str, language: str = "") -> Talk | None:
     """Return what a question is if it needs no search, or None.
 
@@ -100,9 +78,10 @@ def talk_of(question: str, language: str = "") -> Talk | None:
     return next((found for name in known if (found := _match(text, written, _language(name)))), None)
 
 
-def names_something(talk: Talk | None) -> bool:
-    """Return whether a question that may be talk names what it asks about, so that it may have been searched for."""
-    return talk is None or bool(talk.title or talk.topic)
+def is_talk(question: str) -> bool:
+    """Return whether a question needs no search because it names nothing to search for."""
+    talk = talk_of(question)
+    return talk is not None and not talk.names_something
 
 
 def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragstone.core.kinds import TalkKind
-from ragstone.query.talk import Talk
+from ragstone.core.question import Talk
 
 if TYPE_CHECKING:
     from ragstone.core.records import Vector

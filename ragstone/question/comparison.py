@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Literal
 
-from ragstone.language.facts import Word, words
+from ragstone.core.question import Comparison, RowLimit, Wanted
+from ragstone.core.words import Word
+from ragstone.language.facts import words
 from ragstone.language.money import MARK
 from ragstone.respond.tables.asked import terms
-from ragstone.respond.tables.calculate import MAX_QUESTION
 
 _LARGEST = (
     r"highest|largest|greatest|biggest|most|maximum|max|top|longest|tallest|heaviest|latest|newest|youngest|oldest"
@@ -43,42 +42,11 @@ _LIMIT = re.compile(
     rf" (?:{MARK} ?)?(?P<limit>\d[\d,]*(?:\.\d+)?)\b(?! ?%)(?! (?:thousand|million|billion))",
     re.IGNORECASE,
 )
-_SUBJECT = frozenset(["row", "record", "entry", "item", "line"])
-"""Words for the rows of any table."""
-
-Wanted = Literal["largest", "smallest", "count", "distinct"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limit:
-    """A limit of a question: values ``above`` it or below it fit, itself too if it is ``included``."""
-
-    above: bool
-    included: bool
-    value: Decimal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """What a question compares.
-
-    ``words`` are its words that must be found in the table, in order, without those that only ask. ``columns`` are the
-    columns that an adjective means, such as the price of "cheapest"; ``limit`` is that of a count.
-    """
-
-    wanted: Wanted
-    words: tuple[Word, ...]
-    columns: tuple[str, ...] = ()
-    limit: Limit | None = None
-
-    def subject(self, word: Word) -> bool:
-        """Return whether a word stands for the rows of any table."""
-        return word.lower.removesuffix("s") in _SUBJECT or word.lower == "entries"
 
 
 def comparison_of(question: str) -> Comparison | None:
     """Return what a question compares over the rows of a table; None if it compares nothing, or several things."""
-    lower = question[:MAX_QUESTION].lower()
+    lower = question.lower()
     extremes = _EXTREME.findall(lower)
     limits = [*_LIMIT.finditer(lower)]
     if _COUNT.search(lower):
@@ -100,12 +68,12 @@ def comparison_of(question: str) -> Comparison | None:
     return Comparison(wanted="smallest" if said in _SMALLEST else "largest", words=tuple(telling), columns=columns)
 
 
-def _limit(found: re.Match[str]) -> Limit | None:
+def _limit(found: re.Match[str]) -> RowLimit | None:
     try:
         value = Decimal(found["limit"].replace(",", ""))
     except InvalidOperation:
         return None
-    return Limit(above=bool(found["above"]), included=found["words"].startswith("at "), value=value)
+    return RowLimit(above=bool(found["above"]), included=found["words"].startswith("at "), value=value)
 
 
 def _telling(lower: str, limits: Sequence[re.Match[str]]) -> Iterator[Word]:

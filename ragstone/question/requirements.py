@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import replace
 
-from ragstone.core.records import Span
-from ragstone.language import language_of, lexicon, plain
-from ragstone.language.facts import Word, words
+from ragstone.core.question import Asks, Requirement
+from ragstone.core.span import Span
+from ragstone.core.words import Word
+from ragstone.language import lexicon, plain
+from ragstone.language.facts import words
 from ragstone.language.places import places
-from ragstone.respond.requirements.periods import Period, periods
-
-Kind = Literal["year", "quarter", "month", "version", "number", "place", "name", "prose"]
+from ragstone.respond.requirements.periods import periods
 
 _GLUED = re.compile(r"(?<![\w/])(?=\w*[^\W\d_])(?=[\w-]*\d)\w+(?:[-.]\w+)*(?![\w/])")
 """Letters and digits in one word: H1N1, COVID-19, GPT-4, python3.10."""
@@ -30,8 +29,6 @@ _GERMAN = re.compile(r"(?:welche[rsmn]?|wie|wer|wem|wann|warum|wieso|gibt|darf|m
 _APPOSITION = re.compile(r"(?<=\s)[A-Z][\w’'-]+, $")
 """What is before a place that only says where another one is: "Surrey, England"."""
 _PREPOSITION = re.compile(r"\b(?:in|aus|nach)$")
-MAX_QUESTION = 2000
-"""Characters of a question that are looked at."""
 _COUNT = 12
 """A number up to this without a name counts something, and the answer may list it instead."""
 _HEADLINE, _HEADLINE_WORDS = 0.85, 2
@@ -40,48 +37,40 @@ _SMALL_VERB = re.compile(r"\b(?:is|are|was|were|does|do|did|has|have|can|will)\b
 """A verb that headlines begin with a capital."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
-    """Something that a question fixes, as the question writes it.
-
-    A ``place`` has its code as ``value``, a ``number`` or ``version`` the number; ``anchor`` is the word whose number a
-    version is. ``words`` are those of a name or number. An ``unsure`` one may be no name. ``prose`` has no text:
-    it asks for sentences, and not for the lines of a file that programs read.
-    """
-
-    kind: Kind
-    text: str
-    words: tuple[Word, ...] = ()
-    value: str = ""
-    period: Period | None = None
-    anchor: Word | None = None
-    unsure: bool = False
-
-
-def requirements(question: str, language: str = "") -> list[Requirement]:
-    """Return what a question fixes.
+def requirements_of(question: str, asked: Sequence[Word], language: str, asks: Asks) -> tuple[Requirement, ...]:
+    """Return what a question fixes, and what each of it is for.
 
     Args:
-        question: as it was understood.
-        language: ISO 639-1 code of the question, if its words do not tell.
+        question: its text.
+        asked: its words.
+        language: its ISO 639-1 code, or empty.
+        asks: what kind of value answers it.
     """
-    question = question[:MAX_QUESTION]
-    asked = words(question)
-    german = (language_of(question) or language) == "de" or bool(_GERMAN.match(question))
+    return tuple(_with_role(one, asks) for one in _fixed(question, asked, language))
+
+
+def _with_role(one: Requirement, asks: Asks) -> Requirement:
+    limit = asks.limit
+    inside = limit is not None and limit.span.start <= one.span.start < limit.span.end
+    return replace(one, role="threshold") if inside else one
+
+
+def _fixed(question: str, asked: Sequence[Word], language: str) -> list[Requirement]:
+    german = language == "de" or bool(_GERMAN.match(question))
     out, taken = list[Requirement](), list[Span]()
     for period in periods(question, asked):
-        out.append(Requirement(kind=period.kind, text=period.text, period=period))
+        out.append(Requirement(kind=period.kind, text=period.text, period=period, span=period.span))
         taken.append(period.span)
     for code, span in places(question).items():
         if not _is_in_name(question, span):
             taken.append(span)
             if not _is_class(question, span) and not _APPOSITION.search(question[: span.start]):
-                out.append(Requirement(kind="place", text=span.of(question), value=code))
+                out.append(Requirement(kind="place", text=span.of(question), value=code, span=span))
     for match in _GLUED.finditer(question):
         span = Span(start=match.start(), end=match.end())
         if _is_free(span, taken) and not _is_count(match[0]):
             taken.append(span)
-            out.append(_glued(match[0]))
+            out.append(_glued(match[0], span))
     free = [word for word in asked if _is_free(word.span, taken)]
     out += _numbers(question, asked, free)
     if not _is_headline(question, asked):
@@ -104,8 +93,9 @@ def _german_names(question: str, free: Sequence[Word]) -> Iterator[Requirement]:
 
 
 def _name(question: str, group: Sequence[Word], *, unsure: bool = False) -> Requirement:
-    text = question[group[0].span.start : group[-1].span.end]
-    return Requirement(kind="name", text=text.removesuffix("'s").removesuffix("’s"), words=tuple(group), unsure=unsure)
+    span = Span(start=group[0].span.start, end=group[-1].span.end)
+    text = span.of(question).removesuffix("'s").removesuffix("’s")
+    return Requirement(kind="name", text=text, span=span, words=tuple(group), unsure=unsure)
 
 
 def _groups(question: str, free: Sequence[Word]) -> Iterator[list[Word]]:
@@ -139,9 +129,9 @@ def _numbers(question: str, asked: Sequence[Word], free: Sequence[Word]) -> Iter
         joined = between in (" ", " v", " V", " no. ", " No. ") or (between == "/" and before and before.capitals)
         if before and not before.value and _takes_number(before) and joined:
             text = question[_name_start(question, asked, before) : word.span.start] + shown
-            yield Requirement(kind="version", text=text, words=(word,), value=shown, anchor=before)
+            yield Requirement(kind="version", text=text, span=word.span, words=(word,), value=shown, anchor=before)
         elif question[word.span.start - 1 : word.span.start] != "/" and not _is_small(word.value):
-            yield Requirement(kind="number", text=shown, words=(word,), value=word.value)
+            yield Requirement(kind="number", text=shown, span=word.span, words=(word,), value=word.value)
 
 
 def _is_small(value: str) -> bool:
@@ -159,12 +149,12 @@ def _name_start(question: str, asked: Sequence[Word], last: Word) -> int:
     return start
 
 
-def _glued(text: str) -> Requirement:
+def _glued(text: str, span: Span) -> Requirement:
     """Return a word with letters and digits as a version, of its letters if the digits are last: python3.10, GPLv3."""
     parts = _VERSIONED.fullmatch(text)
     if parts is None:
-        return Requirement(kind="version", text=text, value=text)
-    return Requirement(kind="version", text=text, value=parts[2], anchor=words(parts[1])[0])
+        return Requirement(kind="version", text=text, span=span, value=text)
+    return Requirement(kind="version", text=text, span=span, value=parts[2], anchor=words(parts[1])[0])
 
 
 def _takes_number(word: Word) -> bool:

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.records import Question
-from ragstone.query import understand
 from ragstone.query.diacritics import Spellings, bare, restore, shipped
+from ragstone.query.respell import worded
 from ragstone.query.spelling import correct, distance
+from ragstone.question import read
 from ragstone.settings import QuerySettings
 
 
@@ -41,12 +42,13 @@ def lithuanian() -> Spellings:
 def asked(
     text: str, *documents: str, words: tuple[str, ...] = (), spelling: bool = True, language: str = "lt"
 ) -> Question:
-    return understand(text, QuerySettings(words=words, spelling=spelling), language, Words(*documents))
+    settings = QuerySettings(words=words, spelling=spelling)
+    return worded(read(text), settings, language, Words(*documents))
 
 
 @pytest.mark.parametrize("typed", ["Kaip patekti į ligoninę?", "Kur galiu pasiskiepyti?", "ar galiu patekti"])
 def test_keeps_words_of_the_language_that_no_document_has(typed: str) -> None:
-    assert asked(typed, "pateikti", "paskiepyti").text == typed
+    assert asked(typed, "pateikti", "paskiepyti").wording.text == typed
 
 
 @pytest.mark.parametrize(
@@ -54,7 +56,7 @@ def test_keeps_words_of_the_language_that_no_document_has(typed: str) -> None:
     [("Worin unterscheiden sich beide?", "de"), ("Womit zahle ich?", "de"), ("Berapa harga itu?", "ms")],
 )
 def test_keeps_question_words_that_no_document_has(typed: str, language: str) -> None:
-    assert asked(typed, "worn", "somit", "merapa", language=language).text == typed
+    assert asked(typed, "worn", "somit", "merapa", language=language).wording.text == typed
 
 
 @pytest.mark.parametrize(
@@ -98,13 +100,13 @@ def test_restoring_only_adds_diacritics(text: str) -> None:
 
 def test_leaves_other_languages_alone() -> None:
     assert shipped("en") is None
-    assert asked("kur gauti kortele", "kortele", "gauti", "kur", language="en").text == "kur gauti kortele"
+    assert asked("kur gauti kortele", "kortele", "gauti", "kur", language="en").wording.text == "kur gauti kortele"
 
 
 def test_keeps_the_spelling_of_user_words() -> None:
     documents = ("kortele", "gauti", "kur", "pola")
     question = asked("kur gauti pola kortele", *documents, words=("POLA", "kortelę"))
-    assert question.text == "kur gauti POLA kortelę"
+    assert question.wording.text == "kur gauti POLA kortelę"
     assert question.asked == "kur gauti pola kortele"
     assert question.notices == ("searched also for: kur gauti POLA kortelę",)
     assert not asked("kur", *documents).notices
@@ -125,7 +127,7 @@ def test_keeps_the_spelling_of_user_words() -> None:
     ],
 )
 def test_corrects_typing_errors(typed: str, meant: str) -> None:
-    assert asked(typed, "the", "insurance", "pays", language="en").text == meant
+    assert asked(typed, "the", "insurance", "pays", language="en").wording.text == meant
 
 
 def test_common_word_is_not_an_error() -> None:
@@ -136,7 +138,9 @@ def test_common_word_is_not_an_error() -> None:
 
 
 def test_spelling_can_be_switched_off() -> None:
-    assert asked("kur gauti kortele insurence", "insurance", spelling=False).text == "kur gauti kortele insurence"
+    assert (
+        asked("kur gauti kortele insurence", "insurance", spelling=False).wording.text == "kur gauti kortele insurence"
+    )
 
 
 def test_ignores_overlong_words() -> None:

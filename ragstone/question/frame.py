@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ragstone.language import lexicon
-from ragstone.query.talk import talk_of
+from ragstone.question.talk import talk_of
 
 _OPENING = re.compile(r"\s*(?P<said>[^,.!?;:\n]{2,60})(?P<mark>[,.!]+)\s+(?P<rest>\S.*)", re.DOTALL)
 _WORD = re.compile(r"[^\W_]+")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from ragstone.language.talk import ReportWords, report_words
-from ragstone.query.named import MAX_QUESTION
+from ragstone.question.named import MAX_QUESTION
 
 Covers = Literal["quarter", "year"]
 """The period that reports of a kind cover."""

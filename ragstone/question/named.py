@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragstone.language import lexicon
 from ragstone.language.talk import talk_words
-from ragstone.query.analysis import analyse
+from ragstone.question.analysis import keywords_of
 
 MAX_QUESTION = 2000
 """Characters of a question that are looked at."""
@@ -43,11 +43,11 @@ def without_name(question: str, phrase: str, language: str = "") -> str:
     Args:
         question: as it was asked.
         phrase: of the `NamedDocument`.
-        language: as for `analyse`.
+        language: ISO 639-1 code of the likely language, or empty.
     """
     rest = " ".join(question.replace(phrase, " ", 1).split()) if phrase else question
     rest = _BEFORE_MARK.sub("", rest).lstrip(" ,;:")
-    return rest if analyse(rest, language).keywords else question
+    return rest if keywords_of(rest, language) else question
 
 
 def naming_words(name: str, language: str = "") -> list[str]:

@@ -1,4 +1,4 @@
-"""Understand a question: correct its spelling, analyse it, and add variations.
+"""Word a question for retrieval: correct its spelling, and add variations.
 
 Search uses both the typed and the corrected question, so a wrong correction hides nothing.
 """
@@ -6,11 +6,11 @@ Search uses both the typed and the corrected question, so a wrong correction hid
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from ragstone.core.records import QueryAnalysis, Question
+from ragstone.core.question import Question
 from ragstone.language import lexicon
 from ragstone.query import diacritics
-from ragstone.query.analysis import analyse
 from ragstone.query.spelling import Vocabulary, correct
 from ragstone.query.variations import variations
 from ragstone.settings import QuerySettings
@@ -18,27 +18,19 @@ from ragstone.settings import QuerySettings
 _WORD = re.compile(r"[^\W_]+")
 
 
-def understand(
-    text: str, settings: QuerySettings, language: str, vocabulary: Vocabulary, *, analysed: bool = True
-) -> Question:
-    """Return the corrected and analysed question.
+def worded(question: Question, settings: QuerySettings, language: str, vocabulary: Vocabulary) -> Question:
+    """Return the question with the words that retrieval searches for.
 
     Args:
-        text: as it was typed.
+        question: what is asked.
         settings: known words, and whether spelling is corrected.
-        language: ISO 639-1 code of the likely language, or empty.
+        language: ISO 639-1 code of the likely one among the languages of the documents, or empty.
         vocabulary: the words of the documents.
-        analysed: whether to analyse what the question asks for.
     """
-    meant = _corrected(text, settings, language, vocabulary) if settings.spelling else text
-    analysis = analyse(meant, language, settings.entities) if analysed else QueryAnalysis()
-    return Question(
-        asked=text,
-        text=meant,
-        language=language,
-        analysis=analysis,
-        variations=variations(meant, analysis, settings.synonyms, settings.variations),
-    )
+    typed = question.wording.typed
+    meant = _corrected(typed, settings, language, vocabulary) if settings.spelling else typed
+    others = variations(meant, question, settings.synonyms, settings.variations)
+    return replace(question, wording=replace(question.wording, text=meant, language=language, variations=others))
 
 
 def _corrected(text: str, settings: QuerySettings, language: str, vocabulary: Vocabulary) -> str:

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.conversation import kind_cases
+from ragstone.core.question import Talk
 from ragstone.language.talk import talking
-from ragstone.query.courtesy import without_courtesy
-from ragstone.query.named import named_documents, without_name
-from ragstone.query.talk import FACTS, FIRST, Talk, talk_of
+from ragstone.question.frame import without_courtesy
+from ragstone.question.named import named_documents, without_name
+from ragstone.question.talk import FACTS, FIRST, talk_of
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,231 @@
+"""The question of a turn, read once: every stage receives this record, never the text of the question.
+
+`ragstone.question.read` makes it. A question of several is in ``parts``, each a record of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from ragstone.core.kinds import CollectionFact, Kind, TalkKind
+from ragstone.core.span import Span
+from ragstone.core.words import Word
+
+NOWHERE = Span(start=0, end=0)
+Role = Literal["subject", "case", "threshold"]
+"""What a requirement is for. The answer must be about the ``subject``; a ``case`` only describes the asker's situation,
+and a ``threshold`` is compared with what the documents say."""
+RequirementKind = Literal["year", "quarter", "month", "version", "number", "place", "name", "prose"]
+Operation = Literal["difference", "change in percent", "sum", "mean", "share"]
+Extreme = Literal["largest", "smallest"]
+Wanted = Literal["largest", "smallest", "count", "distinct"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """A named entity in a question, of a kind listed in the settings."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """A question that needs no search, and what it names.
+
+    ``language`` is that of the pattern. ``fact`` is set if the question is about the collection. ``topic``, ``title``,
+    ``author``, ``year`` and ``format`` are the words of the question that say which documents are meant. ``called`` is
+    a word for documents before the title; ``other`` is a second title, with which the first is to be compared, and
+    ``added`` says that a document which was just added is meant. A summary with a ``topic`` is one of what many say.
+    """
+
+    kind: TalkKind
+    language: str
+    fact: CollectionFact | None = None
+    topic: str = ""
+    title: str = ""
+    called: str = ""
+    other: str = ""
+    added: bool = False
+    author: str = ""
+    year: str = ""
+    format: str = ""
+
+    @property
+    def names_something(self) -> bool:
+        """Whether it names what it asks about, so that it may have been searched for."""
+        return bool(self.title or self.topic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """A period that a text names, as written there.
+
+    A quarter or month is ``first`` and ``last`` by its number; years are from the first to the last, so that a decade
+    is one period.
+    """
+
+    kind: Literal["year", "quarter", "month"]
+    first: int
+    last: int
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """Something that a question fixes, as the question writes it, and what it is for.
+
+    A ``place`` has its code as ``value``, a ``number`` or ``version`` the number; ``anchor`` is the word whose number a
+    version is. ``words`` are those of a name or number. An ``unsure`` one may be no name. ``prose`` has no text:
+    it asks for sentences, and not for the lines of a file that programs read.
+    """
+
+    kind: RequirementKind
+    text: str
+    span: Span = NOWHERE
+    words: tuple[Word, ...] = ()
+    value: str = ""
+    period: Period | None = None
+    anchor: Word | None = None
+    unsure: bool = False
+    role: Role = "subject"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeriodLimit:
+    """A limit beyond which periods are counted: figures ``above`` it or below it; ``scale`` is a power of ten."""
+
+    above: bool
+    value: Decimal
+    scale: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowLimit:
+    """A limit for rows: values ``above`` it or below it fit, itself too if it is ``included``."""
+
+    above: bool
+    included: bool
+    value: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What a question compares over all rows of a table.
+
+    ``words`` are its words that must be found in the table, in order, without those that only ask. ``columns`` are the
+    columns that an adjective means, such as the price of "cheapest"; ``limit`` is that of a count.
+    """
+
+    wanted: Wanted
+    words: tuple[Word, ...]
+    columns: tuple[str, ...] = ()
+    limit: RowLimit | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asks:
+    """The kind of value that answers a question.
+
+    A ``count`` is a number that no answer goes without, a ``price`` an amount of money that somebody pays or earns.
+    ``default`` asks what holds if nothing is set, ``default_value`` which value that is, rather than whether it is one.
+    ``identifiers`` are names as programs write them, ``numbered`` the versions whose day may be asked for.
+    """
+
+    number: bool = False
+    name: bool = False
+    count: bool = False
+    date: bool = False
+    money: bool = False
+    price: bool = False
+    default: bool = False
+    default_value: bool = False
+    operation: Operation | None = None
+    extreme: Extreme | None = None
+    limit: PeriodLimit | None = None
+    comparison: Comparison | None = None
+    identifiers: tuple[str, ...] = ()
+    numbered: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What the asker wishes about the form of the answer; none of it is searched for.
+
+    ``language`` is an ISO 639-1 code, or the word for a language that has none here; ``form`` and ``length`` are the
+    words that name them; ``sources`` says that the sources are wanted, which every answer has.
+    """
+
+    language: str = ""
+    form: str = ""
+    length: str = ""
+    sources: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.language or self.form or self.length or self.sources)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """The words that retrieval searches for, which nothing else reads.
+
+    ``typed`` is the question without what the conversation adds, ``text`` the same with corrected diacritics and typing
+    errors, ``language`` the one of the documents' languages in which it is analysed. ``variations`` are alternative
+    wordings to search for as well. ``context`` is the question together with the previous turn, for a second search; it
+    is empty if there is none.
+    """
+
+    typed: str
+    text: str
+    language: str = ""
+    variations: tuple[str, ...] = ()
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question as it was ``asked``, and as it is understood: its ``text``, and everything that the text says.
+
+    ``text`` lacks the frame (greetings, a signature, wishes about the form) and has what the conversation adds.
+    ``language`` is an ISO 639-1 code, or empty if unknown. ``keywords`` are content words in lower case, ``technical``
+    identifiers and similar terms as written; ``difficulty`` is empty if unknown; ``keyword_like`` says that the
+    question is not a sentence. ``depends`` says that it may not be understood without the turn before it, which
+    ``refers`` to something in a word such as "it". ``rewritten`` is the wording of a language model.
+    """
+
+    asked: str
+    text: str
+    language: str = ""
+    kind: Kind = "question"
+    talk: Talk | None = None
+    words: tuple[Word, ...] = ()
+    keywords: tuple[str, ...] = ()
+    technical: tuple[str, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    wants_code: bool = False
+    difficulty: str = ""
+    recent: bool = False
+    keyword_like: bool = False
+    depends: bool = False
+    refers: bool = False
+    requirements: tuple[Requirement, ...] = ()
+    asks: Asks = Asks()
+    wishes: Wishes = Wishes()
+    parts: tuple[Question, ...] = ()
+    rewritten: str = ""
+    wording: Wording = Wording(typed="", text="")
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Messages for the asker."""
+        also = (() if self.wording.text == self.wording.typed else (self.wording.text,)) + self.wording.variations
+        return tuple(f"searched also for: {one}" for one in also)
+
+    @property
+    def must_have(self) -> tuple[Requirement, ...]:
+        """The requirements that a passage must meet to answer."""
+        return tuple(one for one in self.requirements if one.role == "subject")

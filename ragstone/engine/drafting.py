@@ -1,0 +1,93 @@
+"""The draft of an answer, with the place of every citation: from the answerer, the cache, or a ready reply."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TypeVar
+
+from ragstone.chunk import Outlined
+from ragstone.core.answers import Citation, Draft, SentenceClosed, TextWritten, Turn
+from ragstone.core.errors import RagstoneError
+from ragstone.core.records import WEB, Evidence
+from ragstone.core.request import Request
+from ragstone.engine.cited import placed, refuse_misquotes
+from ragstone.engine.components import Components
+from ragstone.engine.finding import Checked
+from ragstone.engine.following import follow_keywords
+from ragstone.engine.replied import Replied
+from ragstone.respond.drafts import abstained, replayed
+from ragstone.review.confidence import FULL
+from ragstone.review.heuristic import NAME as STAND_IN
+from ragstone.review.judge import PARTIAL
+
+Part = TypeVar("Part", bound=TextWritten | SentenceClosed | Draft)
+
+
+class Drafting:
+    """Drafts answers in one version of a knowledge base, and refuses quotes that the documents do not have."""
+
+    def __init__(self, version: Components) -> None:
+        self._version = version
+
+    async def given(self, replied: Replied, request: Request) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
+        """Yield a reply as an answerer would."""
+        evidence, outlines = replied.evidence, dict[str, Outlined | None]()
+        writer = self._version.models.overviews() if replied.planned else None
+        if writer and replied.planned:
+            async with aclosing(writer.stream(replied.planned, evidence, replied.draft, request)) as parts:
+                async for part in parts:
+                    yield await self._located(part, evidence, outlines)
+            return
+        draft = await self._located(replied.draft, evidence, outlines)
+        for event in replayed(draft):
+            yield event
+        yield draft
+
+    async def drafted(
+        self, checked: Checked, before: Sequence[Turn], request: Request
+    ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
+        """Yield the answer to the evidence, from the cache if the same was answered since the last commit."""
+        evidence, adequacy, results = checked.evidence, checked.adequacy, self._version.results()
+        if adequacy and adequacy.judge != STAND_IN and adequacy.confidence < PARTIAL:
+            verdict = f"{adequacy.judge} rates the evidence {adequacy.confidence:g} of 10: {adequacy.reasoning}"
+            yield replace(abstained(evidence, adequacy.confidence / FULL), notices=(verdict,))
+            return
+        known = results.answer_key(evidence, before, request)
+        if draft := results.draft(known, request):
+            for event in replayed(draft):
+                yield event
+            yield draft
+            return
+        if "search" in request.meter.cached and await follow_keywords(self._version):
+            known = None  # words are weighed by an index that is behind
+        outlines: dict[str, Outlined | None] = {}
+        async with aclosing(self._version.models.answerer().stream(evidence, request, before)) as parts:
+            async for part in parts:
+                part = await self._located(part, evidence, outlines)
+                if isinstance(part, Draft) and not part.degraded:
+                    results.keep_draft(known, part)
+                yield part
+
+    async def _located(self, part: Part, evidence: Evidence, outlines: dict[str, Outlined | None]) -> Part:
+        """Return a part of an answer with the places of its citations, after comparing their words."""
+        if isinstance(part, TextWritten):
+            return part
+        refuse_misquotes(part.citations, evidence)
+        return replace(part, citations=await asyncio.to_thread(self._placed, part.citations, outlines))
+
+    def _placed(self, citations: Sequence[Citation], outlines: dict[str, Outlined | None]) -> tuple[Citation, ...]:
+        """Return citations with the section and page of their own words; a chunk has those of its beginning.
+
+        Args:
+            citations: of an answer, or of one sentence.
+            outlines: documents read for the same answer; those read now are added.
+        """
+        for id in {one.document_id for one in citations if not one.chunk_id.startswith(WEB)} - outlines.keys():
+            try:
+                outlines[id] = Outlined.of(self._version.catalog.document(id))
+            except RagstoneError:  # removed a moment ago; the answer still stands
+                outlines[id] = None
+        return tuple(placed(one, outlines.get(one.document_id)) for one in citations)

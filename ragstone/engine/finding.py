@@ -1,0 +1,107 @@
+"""The evidence for a question: from the documents that it names, with their tables, and from the web if need be."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ragstone.core.access import both
+from ragstone.core.answers import Adequacy, Turn
+from ragstone.core.catalog import DocumentSummary
+from ragstone.core.filters import Filter, In
+from ragstone.core.question import Question
+from ragstone.core.records import Evidence
+from ragstone.core.request import Request
+from ragstone.core.timing import Timings
+from ragstone.engine.by_name import ByName, Meant, titles
+from ragstone.engine.by_report import report_meant_in
+from ragstone.engine.components import Components
+from ragstone.engine.passages import with_passages
+from ragstone.engine.search import Search
+from ragstone.engine.whole_tables import with_rows
+from ragstone.query.web import why_search, with_web
+from ragstone.question import Context, read
+from ragstone.respond.replies import is_choice
+from ragstone.review.judge import sufficiency
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """Evidence after the check whether it suffices: the verdict of a judge, and whether the web was searched."""
+
+    evidence: Evidence
+    adequacy: Adequacy | None = None
+    web_searched: bool = False
+
+
+class Finding:
+    """Finds and checks the evidence for questions in one version of a knowledge base."""
+
+    def __init__(self, version: Components, search: Search) -> None:
+        self._version, self._search = version, search
+
+    async def found(
+        self, question: Question, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
+    ) -> Checked:
+        """Return the evidence for a turn of a conversation, checked, with all that an answerer reads."""
+        evidence = await self._evidence(question, before, where, request, timings)
+        evidence = await asyncio.to_thread(with_rows, self._version, evidence, where, request)
+        checked = await self._checked(evidence, request, timings)
+        read_by_model = await asyncio.to_thread(with_passages, self._version, checked.evidence)
+        return replace(checked, evidence=read_by_model)
+
+    async def _evidence(
+        self, question: Question, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
+    ) -> Evidence:
+        """Return the evidence from the documents that the question names, if it names any."""
+        by_name = ByName(self._version, where, request)
+        if (chosen := await asyncio.to_thread(_chosen, question, before, by_name)) and before:
+            # The answer to a clarification: the previous question, about this document.
+            *before, last = before
+            again = replace(read(last.question, Context(before=before)), asked=question.asked, rewritten=last.question)
+            return await self._from(Meant(documents=chosen, question=again), where, before, request, timings)
+        meant = await asyncio.to_thread(_meant_in, question, by_name)
+        return await self._from(meant, where, before, request, timings)
+
+    async def _from(
+        self, meant: Meant, where: Filter | None, before: Sequence[Turn], request: Request, timings: Timings
+    ) -> Evidence:
+        """Return the evidence from these documents, or from all if none is given."""
+        ids = tuple(one.document_id for one in meant.documents)
+        within = both(where, In(key="id", values=ids)) if ids else where
+        evidence = await self._search.in_conversation(meant.question, before, within, request, timings)
+        notices = (f"only in: {', '.join(titles(meant.documents))}",) if ids else ()
+        return replace(evidence, notices=(*notices, *evidence.notices))
+
+    async def _checked(self, evidence: Evidence, request: Request, timings: Timings) -> Checked:
+        """Return the evidence with a judge's verdict, and with web pages below it if it may not suffice."""
+        judge, web, own = self._version.models.judge(), self._version.models.web(), self._version.settings.query
+        if judge is None and web is None:
+            return Checked(evidence=evidence)
+        with timings.stage("judge"):
+            adequacy, problem = await sufficiency(judge, evidence, request) if judge else (None, "")
+            enough = await self._version.models.answerer().answerability(evidence, request) if web else 1.0
+        if problem:
+            evidence = replace(evidence, missing=(*evidence.missing, problem))
+        reasons = why_search(adequacy, enough, evidence.question, own.web.threshold)
+        if web is None or not reasons:
+            return Checked(evidence=evidence, adequacy=adequacy)
+        with timings.stage("web"):
+            evidence, found = await with_web(evidence, web, own.web, request)
+        if found:
+            notice = f"The web was searched because {', and '.join(reasons)}."
+            evidence = replace(evidence, notices=(*evidence.notices, notice))
+        return Checked(evidence=evidence, adequacy=None if found else adequacy, web_searched=True)
+
+
+def _chosen(question: Question, before: Sequence[Turn], by_name: ByName) -> tuple[DocumentSummary, ...]:
+    """Return the documents that the user chose of those in a clarification."""
+    chosen = bool(before) and is_choice(question.asked, before[-1].answer)
+    return tuple(by_name.called(question.asked)) if chosen else ()
+
+
+def _meant_in(question: Question, by_name: ByName) -> Meant:
+    """Return the documents to which a question limits the search, by a name or as the report of a period."""
+    meant = by_name.meant_in(question)
+    return meant if meant.documents else report_meant_in(question, by_name)

@@ -1,0 +1,100 @@
+"""The end of a question: the judge's scores, the answer that interfaces show, and its entry in the journal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from ragstone.core.answers import Answer, Draft, JudgeScores, Turn
+from ragstone.core.errors import KnowledgeBaseError
+from ragstone.core.records import Evidence
+from ragstone.core.request import Request
+from ragstone.core.timing import Timings
+from ragstone.engine.cited import sources_of, with_cited
+from ragstone.engine.components import Components
+from ragstone.engine.finding import Checked
+from ragstone.respond.drafts import summary
+from ragstone.review.confidence import confidence
+from ragstone.review.judge import marks
+
+
+async def judged(
+    version: Components, evidence: Evidence, draft: Draft, request: Request, timings: Timings
+) -> tuple[Draft, JudgeScores | None]:
+    """Return a draft with the scores of the judge, if there is one; a failure becomes a notice of the draft."""
+    judge = version.models.judge()
+    if judge is None or draft.outcome != "answer":
+        return draft, None
+    with timings.stage("judge"):
+        scores, problem = await marks(judge, with_cited(evidence, draft.citations), draft.text, request)
+    return (replace(draft, notices=(*draft.notices, problem)) if problem else draft), scores
+
+
+def answer_of(
+    version: Components, checked: Checked, draft: Draft, scores: JudgeScores | None, request: Request, timings: Timings
+) -> Answer:
+    """Return the answer that a draft becomes.
+
+    Args:
+        version: that answered.
+        checked: the evidence.
+        draft: what was written or quoted.
+        scores: of the judge.
+        request: whose costs the answer shows.
+        timings: of all stages.
+    """
+    settings = version.settings
+    evidence, review = with_cited(checked.evidence, draft.citations), settings.review
+    rightness = draft.answerability * draft.support if draft.rightness is None else draft.rightness
+    sure = confidence(rightness, scores, review.marks, review.confidence)
+    sure = 0.0 if draft.outcome in ("reply", "clarification") else sure
+    text = draft.text
+    if settings.respond.summary and draft.outcome in ("answer", "closest"):
+        text = f"{text}\n{summary(evidence, draft.citations, settings.respond.language)}"
+    return Answer(
+        response_id=request.meter.id,
+        question=evidence.question.asked,
+        answer=text,
+        outcome=draft.outcome,
+        citations=draft.citations,
+        sources=sources_of(evidence, draft.citations),
+        confidence=round(sure, 4),
+        retrieval_method=evidence.method,
+        timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        timings_ms=timings.milliseconds(),
+        usage=request.meter.usage(),
+        answerability=round(draft.answerability, 4),
+        support=round(draft.support, 4),
+        rightness=round(rightness, 4),
+        statements=draft.statements,
+        model=draft.model,
+        failed=draft.failed,
+        judge_scores=scores,
+        web_search_triggered=checked.web_searched,
+        notices=(*evidence.missing, *evidence.notices, *draft.notices, *request.meter.notices),
+        hits=evidence.hits,
+        policy=version.policy,
+        kind=evidence.question.kind,
+        steps=evidence.steps,
+        sent=tuple(request.meter.sent),
+    )
+
+
+def kept(version: Components, answer: Answer, session: str, evidence: Evidence, request: Request) -> Answer:
+    """Return the answer once it is written to the journal; a failure becomes one of its notices."""
+    history, used = version.history, {hit.chunk.document_id for hit in evidence.hits if not hit.chunk.is_web}
+    if not request.is_kept or not version.catalog.contains([*used]):  # removed meanwhile, perhaps erased
+        return answer
+    if session:
+        history.conversations().note(session, Turn(question=answer.question, answer=answer.answer))
+    if history.responses().are_kept:
+        considered = evidence.considered if history.learner().is_on else ()
+        try:
+            history.responses().keep(answer, request.reader, considered)
+        except KnowledgeBaseError as error:
+            notice = (
+                f"this answer was not stored and cannot be rated: {error}; to store no answers, set"
+                " review.responses_days=0"
+            )
+            return replace(answer, notices=(*answer.notices, notice))
+    return answer

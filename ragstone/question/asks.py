@@ -1,0 +1,132 @@
+"""What kind of value answers a question: a number, a name, a day, a price, a default, or something calculated."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+
+from ragstone.core.question import Asks, Extreme, Operation, PeriodLimit
+from ragstone.core.span import Span
+from ragstone.language import lexicon, plain
+from ragstone.language.money import MARK
+from ragstone.question.comparison import comparison_of
+from ragstone.respond.quoting.entries import CAPITALS, JOINED
+from ragstone.respond.tables.counting import SCALES
+
+MAX_QUESTION = 2000
+"""Characters of a question that are looked at."""
+_DIFFERENCE = re.compile(
+    r"\bhow (?:much|many) (?:more|less|fewer|higher|lower|larger|smaller|greater)\b|\bby how (?:much|many)\b"
+    r"|\bdifference\b|\bhow (?:much )?(?:did|has|have)\b.*\b(?:change|grow|increase|decrease|fall|rise|decline)"
+    r"|\b(?:change|increase|decrease|growth|decline|rise|fall)\b.*\b(?:in|of|from|between)\b"
+)
+_MEAN = re.compile(r"(?<!weighted[ -])\b(?:average|mean)\b")
+_SUM = re.compile(
+    r"\b(?:sum|combined|cumulative|altogether|added up|add up|together)\b|\btotal\b.*\bboth\b|\bin total\W*$"
+)
+_SHARE = re.compile(
+    r"\b(?:what|which) (?:percent(?:age)?|proportion|share|fraction|portion|part) of\b|\bhow much of\b"
+    r"|\bas an? (?:percent(?:age)?|share|proportion|fraction) of\b"
+    r"|\b(?:percentage|share|proportion) of (?:its |the )?total\b"
+)
+_REASON = re.compile(r"\b(?:why|driven by|due to|because|reasons?|drivers?|caused?)\b")
+_WHICH_TIME = re.compile(
+    r"\b(?:which|what) (?:fiscal |financial |calendar )?(?:year|period|quarter)\b(?:(?!\bthan\b|\d).)*"
+    r"\b(?:(?P<largest>larg(?:er|est)|high(?:er|est)|great(?:er|est)|bigg(?:er|est)|more|most|maximum|peak|best)"
+    r"|(?P<smallest>small(?:er|est)|low(?:er|est)|less|least|fewer|fewest|minimum))\b(?!.*\bthan\b)"
+)
+_PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bgrowth rate\b|\brate of growth\b")
+_LIMIT = re.compile(
+    r"\bhow many (?:of the )?(?:fiscal |financial |calendar )?(?:years|quarters|periods|months)\b[^?]{0,300}?"
+    r"\b(?:(?P<above>exceed(?:s|ed)?|above|over|more than|greater than|higher than|larger than)"
+    r"|(?P<below>below|under|less than|lower than|fewer than|smaller than))"
+    rf" (?:{MARK} ?)?(?P<limit>\d[\d,]*(?:\.\d+)?)(?! ?%)(?: (?P<scale>thousand|million|billion))?\b",
+    re.IGNORECASE,
+)
+_PRICE = re.compile(
+    r"\bhow expensive\b|\b(?:at|for) what price\b"
+    r"|\bhow much (?:money|(?:is|are|was|were|does|do|did|will|would|has|have|had)\b[^?]*"
+    r"\b(?:cost|pay|paid|paying|charged?|spend|spent|earn|earned|worth|price|salary))\b"
+    r"|\bwhat(?:'s|’s| is| are| was| were)? (?:the |an? |its |his |her |their )?(?:\w+ )?"
+    r"(?:price|salary|wage|fee|rent)\b"
+    r"|\bwhat (?:do|does|did|will) [^?]*\bcost\b"
+    r"|\bwas kostet(?:e|en)?\b|\bwie ?viel (?:kostet|verdient|zahlt)"
+    r"|\bwie hoch (?:ist|war|sind) [^?]*(?:preis|gehalt|gebühr)",
+    re.IGNORECASE,
+)
+_NO_PRICE = re.compile(
+    r"\b(?:why|consists?|comprised?|includes?|covers?|factors?|associated|calculated)\b", re.IGNORECASE
+)
+"""Words of a question about a price that ask for something else than the amount."""
+_DEFAULT = re.compile(r"\bdefaults?\b|\b(?:standardmassig|standardwert|voreinstellung|voreingestellt)")
+_YES_OR_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|can|could|will|has|have|ist|sind|kann|wird)\b")
+_NUMBERED = re.compile(r"(?<![\w.])\d+(?:\.\d+)+(?:[a-z]+\d*)?(?![\w]|\.\d)")
+_IDENTIFIERS = tuple(re.compile(rf"(?<![\w./-])(?:{one})(?![\w/-]|\.\w)") for one in (JOINED, CAPITALS))
+
+
+def asks_of(text: str) -> Asks:
+    """Return what kind of value answers a question."""
+    lower, folded, words = text.lower(), plain(text), lexicon()
+    number = words.asks_number.search(folded) is not None
+    default = words.asks_default.search(folded) is not None
+    return Asks(
+        number=number,
+        name=not number and words.asks_name.search(folded) is not None,
+        count=words.asks_count.search(folded) is not None,
+        date=words.asks_date.search(folded) is not None,
+        money=words.asks_money.search(folded) is not None,
+        price=_PRICE.search(text) is not None and _NO_PRICE.search(text) is None,
+        default=default,
+        default_value=_DEFAULT.search(folded) is not None and _YES_OR_NO.match(folded) is None,
+        operation=_operation(lower),
+        extreme=_extreme(lower),
+        limit=_limit(lower) if len(lower) == len(text) else None,
+        comparison=comparison_of(text),
+        identifiers=next(filter(None, (_each(one, text) for one in _IDENTIFIERS)), ()),
+        numbered=_each(_NUMBERED, text),
+    )
+
+
+def _each(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(pattern.findall(text)))
+
+
+def _operation(lower: str) -> Operation | None:
+    """Return what a question asks to calculate from several figures; None if nothing."""
+    difference, mean = _DIFFERENCE.search(lower), _MEAN.search(lower)
+    if _REASON.search(lower):
+        return None
+    if _SHARE.search(lower) and not difference:
+        return "share"
+    if mean and not (difference and difference.start() < mean.start()):
+        return "mean"
+    if _SUM.search(lower):
+        return "sum"
+    if difference:
+        return "change in percent" if _PERCENT.search(lower) else "difference"
+    return None
+
+
+def _extreme(lower: str) -> Extreme | None:
+    """Return whether a question asks when something was largest or smallest; None if it asks for something else."""
+    found = _WHICH_TIME.search(lower)
+    if found is None:
+        return None
+    return "largest" if found["largest"] else "smallest"
+
+
+def _limit(lower: str) -> PeriodLimit | None:
+    """Return the limit beyond which a question counts periods; None if it counts none."""
+    found = _LIMIT.search(lower)
+    if not found:
+        return None
+    try:
+        value = Decimal(found["limit"].replace(",", ""))
+    except InvalidOperation:
+        return None
+    return PeriodLimit(
+        above=bool(found["above"]),
+        value=value,
+        scale=SCALES.get(found["scale"] or "", 0),
+        span=Span(start=found.start("above" if found["above"] else "below"), end=found.end()),
+    )
