@@ -14,9 +14,9 @@ from ragstone.core.span import Span
 from ragstone.core.words import Word
 
 NOWHERE = Span(start=0, end=0)
-Role = Literal["subject", "case", "threshold"]
+Role = Literal["subject", "case", "threshold", "unit"]
 """What a requirement is for. The answer must be about the ``subject``; a ``case`` only describes the asker's situation,
-and a ``threshold`` is compared with what the documents say."""
+a ``threshold`` is compared with what the documents say, and a ``unit`` is the one in which the answer is wished."""
 RequirementKind = Literal["year", "quarter", "month", "version", "number", "place", "name", "prose"]
 Operation = Literal["difference", "change in percent", "sum", "mean", "share"]
 Extreme = Literal["largest", "smallest"]
@@ -133,7 +133,9 @@ class Asks:
 
     A ``count`` is a number that no answer goes without, a ``price`` an amount of money that somebody pays or earns.
     ``default`` asks what holds if nothing is set, ``default_value`` which value that is, rather than whether it is one.
-    ``identifiers`` are names as programs write them, ``numbered`` the versions whose day may be asked for.
+    A figure in one of the ``units`` answers it, if there are any. ``identifiers`` are names as programs write them,
+    ``numbered`` the versions whose day may be asked for, and ``codes`` those whose meaning is all that is asked for, in
+    lower case without hyphens.
     """
 
     number: bool = False
@@ -148,8 +150,10 @@ class Asks:
     extreme: Extreme | None = None
     limit: PeriodLimit | None = None
     comparison: Comparison | None = None
+    units: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     numbered: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +198,9 @@ class Question:
     ``language`` is an ISO 639-1 code, or empty if unknown. ``keywords`` are content words in lower case, ``technical``
     identifiers and similar terms as written; ``difficulty`` is empty if unknown; ``keyword_like`` says that the
     question is not a sentence. ``depends`` says that it may not be understood without the turn before it, which
-    ``refers`` to something in a word such as "it". ``rewritten`` is the wording of a language model.
+    ``refers`` to something in a word such as "it". ``rewritten`` is the wording of a language
+    model, or the last question if this one is only ``about_answer``, the last answer. ``parts`` are the questions of a
+    message that asks several.
     """
 
     asked: str
@@ -217,6 +223,7 @@ class Question:
     wishes: Wishes = Wishes()
     parts: tuple[Question, ...] = ()
     rewritten: str = ""
+    about_answer: bool = False
     wording: Wording = Wording(typed="", text="")
 
     @property

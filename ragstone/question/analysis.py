@@ -52,7 +52,7 @@ def analysed(question: Question, lists: Mapping[str, Sequence[str]]) -> Question
     follows = refers or bool(words.follows.search(lower))
     return replace(
         question,
-        kind=_kind(question.text, question.talk, question.language),
+        kind=_kind(question.text[:MAX_QUESTION], question.talk, question.language),
         keywords=keywords,
         technical=tuple(dict.fromkeys(match.group() for match in _IDENTIFIER.finditer(text))),
         entities=_entities(lower, lists),
@@ -60,7 +60,7 @@ def analysed(question: Question, lists: Mapping[str, Sequence[str]]) -> Question
         difficulty=_difficulty(lower, words),
         recent=bool(words.recent.search(lower)),
         keyword_like=_keyword_like(text),
-        depends=follows or not keywords,
+        depends=(follows or not keywords) and _TOKEN.search(text) is not None,
         refers=refers and len(keywords) < MAX_KEYWORDS,
     )
 

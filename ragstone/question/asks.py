@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
 from ragstone.core.question import Asks, Extreme, Operation, PeriodLimit
 from ragstone.core.span import Span
+from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
+from ragstone.language.message import message_words, writing
 from ragstone.language.money import MARK
 from ragstone.question.comparison import comparison_of
 from ragstone.respond.quoting.entries import CAPITALS, JOINED
@@ -61,11 +64,14 @@ _NO_PRICE = re.compile(
 _DEFAULT = re.compile(r"\bdefaults?\b|\b(?:standardmassig|standardwert|voreinstellung|voreingestellt)")
 _YES_OR_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|can|could|will|has|have|ist|sind|kann|wird)\b")
 _NUMBERED = re.compile(r"(?<![\w.])\d+(?:\.\d+)+(?:[a-z]+\d*)?(?![\w]|\.\d)")
+_CODE = re.compile(r"(?<![\w-])(?P<letters>[a-z]{1,4})?-?(?P<digits>\d{2,6})(?![\w.-])")
+_WORD = re.compile(r"\w+")
+_HOW = re.compile(r"\bhow\b|\bwhat\b|\bwie\b|\bwas\b|\bwieviel\b|\bkiek\b|\bkoks\b|\bberapa\b")
 _IDENTIFIERS = tuple(re.compile(rf"(?<![\w./-])(?:{one})(?![\w/-]|\.\w)") for one in (JOINED, CAPITALS))
 
 
-def asks_of(text: str) -> Asks:
-    """Return what kind of value answers a question."""
+def asks_of(text: str, found: Sequence[Word]) -> Asks:
+    """Return what kind of value answers a question, given its text and its words."""
     lower, folded, words = text.lower(), plain(text), lexicon()
     number = words.asks_number.search(folded) is not None
     default = words.asks_default.search(folded) is not None
@@ -82,9 +88,35 @@ def asks_of(text: str) -> Asks:
         extreme=_extreme(lower),
         limit=_limit(lower) if len(lower) == len(text) else None,
         comparison=comparison_of(text),
+        units=_units(folded),
         identifiers=next(filter(None, (_each(one, text) for one in _IDENTIFIERS)), ()),
         numbered=_each(_NUMBERED, text),
+        codes=_codes(lower, found),
     )
+
+
+def _units(folded: str) -> tuple[str, ...]:
+    """Return the units that answer "how heavy" and the like."""
+    said = set(_WORD.findall(folded)) if _HOW.search(folded) else set[str]()
+    measures = (message_words(one).measures for one in writing())
+    return tuple(
+        dict.fromkeys(unit for one in measures for name, units in one.items() if name in said for unit in units)
+    )
+
+
+def _codes(lower: str, words: Sequence[Word]) -> tuple[str, ...]:
+    """Return the codes in a question that asks for nothing but what they mean: "What does E-104 mean?", "error 105"."""
+    known = [message_words(one) for one in writing()]
+    named = frozenset[str]().union(*(one.codes for one in known))
+    codes, rest = list[str](), lower
+    for match in _CODE.finditer(lower):
+        before = lower[: match.start()].split()[-1:]
+        if match["letters"] or (before and before[0] in named):
+            codes.append(f"{match['letters'] or ''}{match['digits']}")
+            rest = rest.replace(match[0], " ")
+    told = named.union(*(one.means for one in known))
+    others = [word for word in words if not word.stop and not word.value and word.lower in _WORD.findall(rest)]
+    return tuple(dict.fromkeys(codes)) if all(word.lower in told for word in others) else ()
 
 
 def _each(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:

@@ -79,7 +79,10 @@ def goes_on(answer: str) -> bool:
 def is_refused(answer: str) -> bool:
     """Return whether an answer is a refusal, in any language."""
     known = [phrases(language) for language in languages()]
-    return any(answer.startswith(one.refusal.partition("{")[0]) or f"\n{one.closest}\n" in answer for one in known)
+    is_cited = "[1]" in answer  # an answer to several questions may refuse one
+    return not is_cited and any(
+        answer.startswith(one.refusal.partition("{")[0]) or f"\n{one.closest}\n" in answer for one in known
+    )
 
 
 async def rewritten(

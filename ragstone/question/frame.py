@@ -1,14 +1,63 @@
-"""A question behind a greeting or thanks: "Thanks. Who is the pilot?" asks who the pilot is."""
+"""Take off what is around a question: a greeting, the ends of a mail, the mail below it, wishes about the answer.
+
+"Thanks. Who is the pilot? Answer in German." asks who the pilot is, and wishes for German.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from ragstone.language import lexicon
+from ragstone.core.question import Wishes
+from ragstone.language import lexicon, plain
+from ragstone.language.message import MessageWords, message_words, writing
 from ragstone.question.talk import talk_of
 
 _OPENING = re.compile(r"\s*(?P<said>[^,.!?;:\n]{2,60})(?P<mark>[,.!]+)\s+(?P<rest>\S.*)", re.DOTALL)
 _WORD = re.compile(r"[^\W_]+")
+_SWITCH = re.compile(r"(?:^|\s)/(?:no_)?think\b")
+"""What some people type to switch the thinking of a model on or off."""
+_SENTENCE = re.compile(r"[^.!?:\n]*(?:[.!?:]+(?=\s|$)|[.!?:](?=\S)[^.!?:\n]*)*[.!?:]*")
+_APART = re.compile(r"\s*[,;(–—]\s*|\s+-\s+")
+_ENDS = " \t\n.,;:!?()-–—\"'"
+_QUOTED, _RULE = re.compile(r"\s*>"), re.compile(r"\s*-{2,}")
+_SHORT_LINE, _GREETING_WORDS, _SIGNATURE_LINES = 60, 6, 8
+"""Characters of a line of a greeting or a signature, words of a greeting, and lines of a signature."""
+_LONGEST = 4000
+"""Characters of a message whose frame is taken off; longer ones are left as they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Framed:
+    """What a message asks, what it wishes, and whether it is only about the last answer or its form."""
+
+    text: str
+    wishes: Wishes
+    about_answer: bool = False
+
+
+def unframed(message: str, language: str = "") -> Framed:
+    """Return what a message asks without its frame.
+
+    Args:
+        message: as it was typed.
+        language: ISO 639-1 code of the likely language, or empty.
+    """
+    if len(message) > _LONGEST:
+        return Framed(text=message, wishes=Wishes())
+    known = [message_words(one) for one in sorted(writing(), key=lambda one: (one != language, one != "en"))]
+    text = _SWITCH.sub("", message).strip() or message
+    text = without_courtesy(_without_ends(text, known), language)
+    kept, wishes = list[str](), Wishes()
+    for sentence in _sentences(text):
+        rest, new = _without_wish(sentence, known)
+        wishes = _joined(wishes, new)
+        kept += [rest] if rest.strip(_ENDS) else []
+    asked = plain(text).strip(_ENDS)
+    about = (bool(wishes) and not kept) or any(one.about_answer.fullmatch(asked) for one in known)
+    core = " ".join(kept) if wishes and kept else text
+    return Framed(text=core, wishes=wishes, about_answer=about)
 
 
 def without_courtesy(question: str, language: str = "") -> str:
@@ -24,7 +73,8 @@ def without_courtesy(question: str, language: str = "") -> str:
     if found is None:
         return question
     first = _WORD.match(found["rest"])
-    if first is None or not (first[0].islower() or (found["mark"] != "," and _is_stop(first[0], language))):
+    asks = found["mark"] != "," or found["rest"].rstrip().endswith("?")
+    if first is None or not (first[0].islower() or (asks and _is_stop(first[0], language))):
         return question
     talk = talk_of(found["said"], language)
     return found["rest"] if talk and talk.kind in ("greeting", "thanks") else question
@@ -32,3 +82,78 @@ def without_courtesy(question: str, language: str = "") -> str:
 
 def _is_stop(word: str, language: str) -> bool:
     return word.lower() in lexicon(language).search_stop
+
+
+def _without_ends(text: str, known: list[MessageWords]) -> str:
+    """Return a mail without its greeting, its signature and the mail that it replies to; all of it if nothing is left.
+
+    A text of one line is no mail.
+    """
+    lines = [line for line in text.splitlines() if not _QUOTED.match(line)]
+    if len(lines) < 2:
+        return text
+    said = [plain(line).strip() for line in lines]
+    end = next((n for n, line in enumerate(said) if n and _is_reply_to(line, known)), len(lines))
+    closing = (n for n in range(1, end) if _is_closing(said[n:end], known))
+    end = next(closing, end)
+    start = next((n for n in range(end) if said[n]), end)
+    if start < end and _is_greeting(said[start], known):
+        start += 1
+    return "\n".join(lines[start:end]).strip() or text
+
+
+def _is_reply_to(line: str, known: list[MessageWords]) -> bool:
+    """Return whether a line is what stands above the mail that a mail replies to."""
+    return _RULE.match(line) is not None or any(one.wrote.search(line) for one in known)
+
+
+def _is_greeting(line: str, known: list[MessageWords]) -> bool:
+    is_short = len(line) <= _SHORT_LINE and len(line.split()) <= _GREETING_WORDS
+    return is_short and "?" not in line and any(one.greets.match(line) for one in known)
+
+
+def _is_closing(lines: list[str], known: list[MessageWords]) -> bool:
+    """Return whether the first of some lines ends a mail, and all others are a signature."""
+    if not any(one.closes.match(lines[0]) for one in known):
+        return False
+    return len(lines) <= _SIGNATURE_LINES and all(len(one) <= _SHORT_LINE and "?" not in one for one in lines)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for found in _SENTENCE.finditer(text):
+        if found[0].strip():
+            yield found[0].strip()
+
+
+def _without_wish(sentence: str, known: list[MessageWords]) -> tuple[str, Wishes]:
+    """Return a sentence without the wish that it is, or that is set apart at its end: "..., in German please?"."""
+    if wishes := _wishes(sentence, known):
+        return "", wishes
+    last = next(reversed([*_APART.finditer(sentence)]), None)
+    if last is None or not last.start() or not (wishes := _wishes(sentence[last.end() :], known)):
+        return sentence, Wishes()
+    mark = "?" if "?" in sentence[last.end() :] else ""
+    return f"{sentence[: last.start()]}{mark}", wishes
+
+
+def _wishes(text: str, known: list[MessageWords]) -> Wishes:
+    said = plain(text).strip(_ENDS)
+    for one in known:
+        if found := one.wish.fullmatch(said):
+            return Wishes(
+                language=one.names.get(found["language"] or "", ""),
+                form=(found["form"] or "").strip(),
+                length=(found["length"] or "").strip(),
+                sources=bool(found["sources"]),
+            )
+    return Wishes()
+
+
+def _joined(one: Wishes, other: Wishes) -> Wishes:
+    return replace(
+        one,
+        language=one.language or other.language,
+        form=one.form or other.form,
+        length=one.length or other.length,
+        sources=one.sources or other.sources,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ragstone.core.answers import Turn
@@ -12,7 +12,8 @@ from ragstone.language.facts import words
 from ragstone.question import analysis
 from ragstone.question.asks import MAX_QUESTION, asks_of
 from ragstone.question.follow_up import MOST_TURNS, Last, context, goes_on, is_refused, joined, leans
-from ragstone.question.frame import without_courtesy
+from ragstone.question.frame import unframed
+from ragstone.question.parts import parts_of
 from ragstone.question.requirements import requirements_of
 from ragstone.question.talk import talk_of
 
@@ -36,7 +37,32 @@ ALONE = Context()
 
 def read(text: str, context: Context = ALONE) -> Question:
     """Return the record of a question, with what it takes from the conversation."""
-    return _with_last(_alone(text, context), last_of(context.before))
+    last = last_of(context.before)
+    question = _alone(text, context)
+    if question.about_answer and last:
+        return _about(question, last, context)
+    whole = _with_last(question, last)
+    return replace(whole, parts=tuple(_parts(whole, context)))
+
+
+def _about(question: Question, last: Last, context: Context) -> Question:
+    """Return a question about the last answer as the last question, asked again with the wishes of this one."""
+    again = _alone(last.text, replace(context, language=question.language or context.language))
+    language = question.language or again.language
+    told = replace(again, asked=question.asked, language=language, wishes=question.wishes, rewritten=last.text)
+    return _with_meaning(replace(told, about_answer=True), last.text)
+
+
+def _parts(question: Question, context: Context) -> Iterator[Question]:
+    """Yield the questions of a message, each with what it takes from the one before; nothing if there is only one."""
+    last: Last | None = None
+    for text in parts_of(question.wording.typed, question.language) if not question.talk else ():
+        part = _alone(text, replace(context, language=question.language))
+        if part.talk and not part.talk.names_something:
+            continue
+        part = _with_last(part, last if part.depends else None)
+        last = Last(text=part.text, answer="")
+        yield part
 
 
 def read_again(question: Question, own: str, *, rewritten: bool = False) -> Question:
@@ -66,7 +92,7 @@ def last_of(before: Sequence[Turn]) -> Last | None:
     last: Last | None = None
     for turn in before[-MOST_TURNS:]:
         own = _alone(turn.question, ALONE)
-        if (own.talk and not own.talk.names_something) or is_refused(turn.answer):
+        if (own.about_answer and last) or (own.talk and not own.talk.names_something) or is_refused(turn.answer):
             continue
         asks_back = goes_on(turn.answer)
         text = joined(own, last) if leans(own, last) else own.text
@@ -79,11 +105,20 @@ def _alone(text: str, context: Context) -> Question:
     language = language_of(text)
     talk = talk_of(text, language)
     language = language or (talk.language if talk else "") or context.language
-    core = without_courtesy(text, language)
-    return analysis.analysed(
-        Question(asked=text, text=core, language=language, talk=talk, wording=Wording(typed=core, text=core)),
-        context.entities,
+    framed = unframed(text, language)
+    core = framed.text
+    if talk is None and core != text:
+        talk = talk_of(core, language)
+    question = Question(
+        asked=text,
+        text=core,
+        language=language,
+        talk=talk,
+        wishes=framed.wishes,
+        about_answer=framed.about_answer,
+        wording=Wording(typed=core, text=core),
     )
+    return analysis.analysed(question, context.entities)
 
 
 def _with_last(question: Question, last: Last | None) -> Question:
@@ -97,6 +132,7 @@ def _with_last(question: Question, last: Last | None) -> Question:
 
 def _with_meaning(question: Question, text: str) -> Question:
     looked_at = text[:MAX_QUESTION]
-    found, asks = words(looked_at), asks_of(looked_at)
+    found = words(looked_at)
+    asks = asks_of(looked_at, found)
     fixed = requirements_of(looked_at, found, question.language, asks)
     return replace(question, text=text, words=tuple(found), asks=asks, requirements=fixed)

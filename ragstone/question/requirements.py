@@ -11,17 +11,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ragstone.core.question import Asks, Requirement
+from ragstone.core.question import Asks, Requirement, Role
 from ragstone.core.span import Span
 from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import words
+from ragstone.language.message import MessageWords, message_words, writing
 from ragstone.language.places import places
 from ragstone.respond.requirements.periods import periods
 
 _GLUED = re.compile(r"(?<![\w/])(?=\w*[^\W\d_])(?=[\w-]*\d)\w+(?:[-.]\w+)*(?![\w/])")
 """Letters and digits in one word: H1N1, COVID-19, GPT-4, python3.10."""
 _VERSIONED = re.compile(r"([^\W\d_]{2,}?)[vV]?-?(\d+(?:\.\d+)*)")
+_UNIT = re.compile(r"\((?:in|auf)\s[^()]*\)")
+_CLAUSE_END = re.compile(r"[.,;!?](?=\s|$)|\n")
 _DECADE = re.compile(r"\d0['’]?(?:s|ern?)\b")
 _CLASS = re.compile(r"\b(?:what|which|welche[rsmn]?|kok\w*|kuri\w*|apa)(?: other| andere[rsnm]?)?$")
 _GERMAN = re.compile(r"(?:welche[rsmn]?|wie|wer|wem|wann|warum|wieso|gibt|darf|muss|kann|ist|sind)\b", re.IGNORECASE)
@@ -46,13 +49,48 @@ def requirements_of(question: str, asked: Sequence[Word], language: str, asks: A
         language: its ISO 639-1 code, or empty.
         asks: what kind of value answers it.
     """
-    return tuple(_with_role(one, asks) for one in _fixed(question, asked, language))
+    known = [message_words(one) for one in ([language] if language in writing() else writing())]
+    fixed = _fixed(question, asked, language)
+    dated = any(one.kind == "year" for one in fixed)
+    return tuple(replace(one, role=_role(one, question, asks, known, dated=dated)) for one in fixed)
 
 
-def _with_role(one: Requirement, asks: Asks) -> Requirement:
-    limit = asks.limit
-    inside = limit is not None and limit.span.start <= one.span.start < limit.span.end
-    return replace(one, role="threshold") if inside else one
+def _role(one: Requirement, question: str, asks: Asks, known: Sequence[MessageWords], *, dated: bool) -> Role:
+    """Return what a requirement is for; a name or a version is always the subject, unless it is a unit.
+
+    Args:
+        one: the requirement.
+        question: its text.
+        asks: what kind of value answers it.
+        known: the words around questions in its language.
+        dated: whether the question names a year.
+    """
+    limit, before = asks.limit, plain(question[: one.span.start])
+    if any(found.start() <= one.span.start < found.end() for found in _UNIT.finditer(question)):
+        return "unit"
+    ages = (found for some in known for found in some.age.finditer(plain(question)))
+    if any(found.start() <= one.span.start < found.end() for found in ages):
+        return "case"
+    if one.kind in ("name", "version", "quarter", "prose"):
+        return "subject"
+    if limit and limit.span.start <= one.span.start < limit.span.end:
+        return "threshold"
+    if one.kind in ("number", "year") and any(some.threshold.search(before) for some in known):
+        return "threshold"
+    clause, asked = _clause(question, one.span, known)
+    is_case = not asked and any(some.own.search(plain(clause)) for some in known)
+    return "case" if is_case or (one.kind == "month" and not dated) else "subject"
+
+
+def _clause(question: str, span: Span, known: Sequence[MessageWords]) -> tuple[str, bool]:
+    """Return the clause around a span, and whether it is the one that asks."""
+    start = max((found.end() for found in _CLAUSE_END.finditer(question, 0, span.start)), default=0)
+    after = _CLAUSE_END.search(question, span.end)
+    end = after.start() if after else len(question)
+    joins = [found.start() for some in known if (found := some.join.search(question.lower(), span.end, end))]
+    if joins:
+        return question[start : min(joins)], False
+    return question[start:end], after is None or after[0] == "?"
 
 
 def _fixed(question: str, asked: Sequence[Word], language: str) -> list[Requirement]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ragstone.core.records import Chunk, Hit
 from ragstone.question import read
-from ragstone.respond.quoting.entries import entry_of
+from ragstone.respond.quoting.entries import coded_line, entry_of
 
 MANUAL = """clock_step
 - Units: seconds
@@ -100,3 +100,30 @@ def test_the_entry_that_says_what_is_asked_is_quoted():
 def test_any_entry_is_a_part_of_its_chunk(question: str, text: str):
     found = entry_of(read(f"{question} a_a"), [hit(text), hit(f"a_a\n\n{text}")])
     assert found is None or 0 <= found.quote.span.start < found.quote.span.end <= len(found.quote.hit.chunk.text)
+
+
+CODES = (
+    "# Error codes\n\n- E-104: the filter is blocked. Clean it.\n- E-105: the door is open.\n- E-1040: the fan failed."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [
+        ("What does E-104 mean?", "E-104: the filter is blocked. Clean it."),
+        ("error 105", "E-105: the door is open."),
+        ("E105", "E-105: the door is open."),
+        ("Was bedeutet Fehler E-1040?", "E-1040: the fan failed."),
+    ],
+)
+def test_quotes_the_line_of_a_code(question: str, quote: str):
+    found = coded_line(read(question), [hit(CODES)])
+    assert found is not None
+    assert found.quote.text == quote
+
+
+@pytest.mark.parametrize(
+    "question", ["What does E-106 mean?", "error 10", "Who fixes E-104?", "E-104 and E-105", "How long is 105?"]
+)
+def test_quotes_no_line_of_another_code(question: str):
+    assert coded_line(read(question), [hit(CODES)]) is None

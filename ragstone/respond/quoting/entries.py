@@ -29,6 +29,12 @@ _MARKED = r"[ \t]*(?:#{1,6}[ \t]+|[-*+•][ \t]+|\.\.[ \t]+[\w:-]+::[ \t]+)?[`*\
 _REST = r"[`*\"']{0,3}(?:[ \t]*[(\[<={:,][^\n]*|[ \t]+[A-Z]+)?[`*\"':]{0,3}[ \t]*"
 """What may follow it in its line: a type, a value, a default; no sentence."""
 _HEAD = re.compile(rf"^{_MARKED}(?:{_NAME}){_REST}$", re.MULTILINE)
+_CODED = re.compile(
+    r"^[ \t]*(?:[-*+•][ \t]+|#{1,6}[ \t]+)?[`*\"']{0,3}(?:\w+[ \t]+)?(?P<letters>[A-Za-z]{1,4})?"
+    r"-?(?P<digits>\d{2,6})[`*\"']{0,3}[ \t]*(?:[:=–—]|-[ \t])[ \t]*\S[^\n]*",
+    re.MULTILINE,
+)
+"""A line that begins with a code and says what it means."""
 _VALUED = re.compile(r"[:=\d]")
 _LONGEST, _LEAST_WORDS = 800, 4
 """Characters of an entry, and words below its name."""
@@ -51,6 +57,25 @@ def entry_of(question: Question, hits: Sequence[Hit]) -> Likely | None:
             if all(map(said.forms, rest)):
                 return Likely(quote=Quote(hit=hit, place=place, span=span), probability=SURE, refers=False, sure=SURE)
     return None
+
+
+def coded_line(question: Question, hits: Sequence[Hit]) -> Likely | None:
+    """Return the line that says what the code in a question means, "E-104: the filter is blocked"; None without one.
+
+    None, too, if several codes are asked for, or the number of the question is that of several codes.
+    """
+    if len(question.asks.codes) != 1:
+        return None
+    (code,) = question.asks.codes
+    found: dict[str, Likely] = {}
+    for place, hit in enumerate(hits):
+        for line in _CODED.finditer(hit.chunk.text):
+            own = f"{(line['letters'] or '').lower()}{line['digits']}"
+            if own == code or (code.isdigit() and line["digits"] == code):
+                span = Span(start=line.start("letters") if line["letters"] else line.start("digits"), end=line.end())
+                quote = Quote(hit=hit, place=place, span=span)
+                found.setdefault(own, Likely(quote=quote, probability=SURE, refers=False, sure=SURE))
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def next_entry(text: str, position: int) -> int:

@@ -130,16 +130,23 @@ DEFAULT = 1.2
 nothing". The marked sets have no such questions; the size was chosen on questions about manuals."""
 
 
+MEASURED = 2.5
+"""Added to the log odds of a sentence with a figure in a unit that answers, such as one in kg to "how heavy"."""
+
+
 def raised(
     question: Question, sentences: Sequence[Sentence], probabilities: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the probabilities, (sentences,), raised for sentences about defaults if the question asks for one."""
-    if not question.asks.default:
-        return probabilities
-    asks = lexicon().asks_default
-    told = np.array([asks.search(plain(one.text)) is not None for one in sentences])
-    odds = probabilities / (1 - probabilities) * np.exp(DEFAULT * told)
-    return odds / (1 + odds)
+    """Return the probabilities, (sentences,), raised for sentences about defaults or with a unit that is asked for."""
+    added = np.zeros(len(sentences))
+    if question.asks.default:
+        asks = lexicon().asks_default
+        added += DEFAULT * np.array([asks.search(plain(one.text)) is not None for one in sentences])
+    if units := question.asks.units:
+        measured = [any(word.value and word.unit in units for word in words(one.text)) for one in sentences]
+        added += MEASURED * np.array(measured)
+    odds = probabilities / (1 - probabilities) * np.exp(added)
+    return odds / (1 + odds) if added.any() else probabilities
 
 
 EVIDENCE = EvidenceModel(

@@ -35,7 +35,7 @@ from ragstone.respond.quoting.answerability import HALF, Estimate, Features
 from ragstone.respond.quoting.chain import Chain
 from ragstone.respond.quoting.dated import dated_line
 from ragstone.respond.quoting.defaults import says_default, with_default
-from ragstone.respond.quoting.entries import entry_of
+from ragstone.respond.quoting.entries import coded_line, entry_of
 from ragstone.respond.quoting.evidence_model import SentenceFeatures, evidence_model, features_of, raised
 from ragstone.respond.quoting.labels import labels_of
 from ragstone.respond.quoting.passages import Likely, best, chosen
@@ -264,7 +264,8 @@ class ExtractiveAnswerer:
         probabilities = raised(evidence.question, scored, evidence_model(scored).probabilities(features))
         likely = likely_of(scored, features, probabilities.tolist(), evidence.hits)
         dated = dated_line(evidence.question, evidence.hits, self._weigh, request)
-        if ruled := dated or entry_of(evidence.question, evidence.hits):
+        coded = coded_line(evidence.question, evidence.hits)
+        if ruled := dated or coded or entry_of(evidence.question, evidence.hits):
             return _Found(scored=scored, likely=likely, quoted=[ruled])
         under_title = {one.hit.chunk.id for one in _under_title(evidence.question, scored)}
         likely = [one for one in likely if one.quote.hit.chunk.id in under_title] or likely

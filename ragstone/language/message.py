@@ -1,0 +1,77 @@
+"""The words around a question: the ends of a mail, wishes about the answer, and what describes the asker."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from ragstone.language.files import languages, table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageWords:
+    """Patterns of one language, for text in lower case without diacritics; ``en.yaml`` shows the entries.
+
+    ``greets`` and ``closes`` begin a line of greeting and the end of a mail, ``wrote`` ends the line before a quoted
+    mail. ``wish`` matches a sentence that only says how to answer, in the groups ``language``, ``form``, ``length`` and
+    ``sources``; ``names`` maps words for languages to codes. ``about_answer`` matches a question about the last answer,
+    ``join`` what stands between two questions of one sentence, and ``joined`` what begins a further question. ``own``
+    matches words for the asker, ``threshold`` those before a number that is compared, ``age`` how old somebody is.
+    ``codes`` stand before a code, ``means`` ask for its meaning. ``measures`` are the units that answer "how heavy".
+    """
+
+    greets: re.Pattern[str]
+    closes: re.Pattern[str]
+    wrote: re.Pattern[str]
+    wish: re.Pattern[str]
+    names: Mapping[str, str]
+    about_answer: re.Pattern[str]
+    join: re.Pattern[str]
+    joined: re.Pattern[str]
+    own: re.Pattern[str]
+    threshold: re.Pattern[str]
+    age: re.Pattern[str]
+    codes: frozenset[str]
+    means: frozenset[str]
+    measures: Mapping[str, Sequence[str]]
+
+
+@cache
+def writing() -> tuple[str, ...]:
+    """Return the languages whose messages are read."""
+    return tuple(language for language in languages() if "message" in table(language))
+
+
+@cache
+def message_words(language: str) -> MessageWords:
+    """Return the words around questions of a language that has them."""
+    own = table(language)["message"]
+    names = {word: code for code, words in own["languages"].items() for word in words}
+    one = (
+        rf"{own['in_language']}(?P<language>{_any(names)})|(?P<sources>{own['sources']})"
+        rf"|(?P<length>{own['length']})|(?P<form>{own['form']})"
+    )
+    again = re.sub(r"\?P<\w+>", "?:", one)
+    joins, asks, polite = _any(own["joins"]), own["asks"], own["polite"]
+    return MessageWords(
+        greets=re.compile(rf"(?:{_any(own['greets'])})\b"),
+        closes=re.compile(rf"(?:{_any(own['closes'])})\b"),
+        wrote=re.compile(rf"\b{own['wrote']}\b[^\n]*:$"),
+        wish=re.compile(rf"{asks}(?:{one})(?:[\s,]+(?:(?:{joins})\s+)?(?:{again}))*(?:[\s,]+{polite})*"),
+        names=names,
+        about_answer=re.compile(own["about_answer"]),
+        join=re.compile(rf"(?:,\s*|;\s*|,?\s+)(?:{joins})\s+(?=(?:{_any(own['again'])})\b)"),
+        joined=re.compile(rf"(?:{joins})\s+"),
+        own=re.compile(rf"(?<!\w)(?:{_any(own['first_person'])})(?!\w)"),
+        threshold=re.compile(rf"(?<!\w)(?:{_any(own['thresholds'])})\s+(?:the\s+)?[$€£¥]?\s?$"),
+        age=re.compile(rf"\b(?:{own['ages']})\b"),
+        codes=frozenset(own["codes"]),
+        means=frozenset(own["means"]),
+        measures=own["measures"],
+    )
+
+
+def _any(words: Mapping[str, str] | Sequence[str]) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))

@@ -1,0 +1,37 @@
+"""The questions of a message that asks several."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragstone.question import read
+
+
+@pytest.mark.parametrize(
+    ("message", "parts"),
+    [
+        ("Who has the key? And where is the ladder?", ["Who has the key?", "Where is the ladder?"]),
+        ("Who has the key, and when is the office open?", ["Who has the key?", "When is the office open?"]),
+        ("1. Who has the key?\n2. Where is the ladder?", ["Who has the key?", "Where is the ladder?"]),
+        ("The gate is shut. Who has the key? Where is it?", ["The gate is shut. Who has the key?", "Where is it?"]),
+        ("Hi! Who has the key? Where is the ladder? Thanks", ["Who has the key?", "Where is the ladder? Thanks"]),
+        ("Wer hat den Schlüssel? Und wo ist die Leiter?", ["Wer hat den Schlüssel?", "Wo ist die Leiter?"]),
+        ("Kas turi raktą? Ir kada dirba biuras?", ["Kas turi raktą?", "Kada dirba biuras?"]),
+        ("Siapa ada kunci? Dan bila pejabat dibuka?", ["Siapa ada kunci?", "Bila pejabat dibuka?"]),
+        ("When and where was Orla Finch born?", []),
+        ("Who has the key?", []),
+        ("What is the difference between ladders and stairs?", []),
+        ("Really? Who has the key?", []),
+    ],
+)
+def test_divides_a_message_into_its_questions(message: str, parts: list[str]) -> None:
+    assert [one.wording.typed for one in read(message).parts] == parts
+
+
+def test_a_part_leans_on_the_part_before() -> None:
+    _, second = read("Who keeps the spare key of the boathouse? Where is it?").parts
+    assert second.text == "Who keeps the spare key of the boathouse? Where is it?"
+
+
+def test_many_questions_have_few_parts() -> None:
+    assert len(read(" ".join(f"Who has key {n} of the mill?" for n in range(20))).parts) == 6
