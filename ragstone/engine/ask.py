@@ -49,16 +49,23 @@ class Ask:
         allowed = self._search.filter_of(text, where, request)
         with timings.stage("understand"):
             question = read(text, Context(before=before, entities=version.settings.query.entities))
+        several: Sequence[Checked] = ()
         replied = await self._replying.reply(question, before, allowed, request, timings)
         if replied:
             checked = Checked(evidence=replied.evidence)
+        elif question.parts:
+            checked, several = await self._finding.of_parts(question, before, allowed, request, timings)
         else:
             checked = await self._finding.found(question, before, allowed, request, timings)
             replied = await self._replying.clarification(checked.evidence, before, request)
         yield EvidenceFound(evidence=checked.evidence)
         draft: Draft | None = None
-        given, drafted = self._drafting.given, self._drafting.drafted
-        events = given(replied, request) if replied else drafted(checked, before, request)
+        if replied:
+            events = self._drafting.given(replied, request)
+        elif several and version.models.chat() is None:  # a model answers them in one reply
+            events = self._drafting.each(several, before, request)
+        else:
+            events = self._drafting.drafted(checked, before, request)
         async with aclosing(timed(events, timings, "answer")) as parts:
             async for part in parts:
                 if isinstance(part, Draft):

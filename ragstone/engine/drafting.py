@@ -18,7 +18,7 @@ from ragstone.engine.components import Components
 from ragstone.engine.finding import Checked
 from ragstone.engine.following import follow_keywords
 from ragstone.engine.replied import Replied
-from ragstone.respond.drafts import abstained, replayed
+from ragstone.respond.drafts import abstained, replayed, together
 from ragstone.review.confidence import FULL
 from ragstone.review.heuristic import NAME as STAND_IN
 from ragstone.review.judge import PARTIAL
@@ -70,6 +70,19 @@ class Drafting:
                 if isinstance(part, Draft) and not part.degraded:
                     results.keep_draft(known, part)
                 yield part
+
+    async def each(
+        self, parts: Sequence[Checked], before: Sequence[Turn], request: Request
+    ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
+        """Yield the answers to the questions of a message, numbered, and then all of them as one draft."""
+        drafts = list[Draft]()
+        for one in parts:
+            async with aclosing(self.drafted(one, before, request)) as events:
+                drafts += [event async for event in events if isinstance(event, Draft)]
+        whole = together([one.evidence.question.wording.typed for one in parts], drafts)
+        for event in replayed(whole):
+            yield event
+        yield whole
 
     async def _located(self, part: Part, evidence: Evidence, outlines: dict[str, Outlined | None]) -> Part:
         """Return a part of an answer with the places of its citations, after comparing their words."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from ragstone.core.access import both
 from ragstone.core.answers import Adequacy, Turn
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import Filter, In
-from ragstone.core.question import Question
+from ragstone.core.question import Question, Wishes
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
@@ -51,6 +52,31 @@ class Finding:
         read_by_model = await asyncio.to_thread(with_passages, self._version, checked.evidence)
         return replace(checked, evidence=read_by_model)
 
+    async def of_parts(
+        self, question: Question, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
+    ) -> tuple[Checked, list[Checked]]:
+        """Return the evidence for a message with several questions, and that for each of them."""
+        parts = [await self.found(one, before, where, request, timings) for one in question.parts]
+        found = [one.evidence for one in parts]
+        ranks = zip_longest(*(one.hits for one in found))
+        hits = {hit.chunk.id: hit for rank in ranks for hit in rank if hit}
+        notices = dict.fromkeys(notice for one in found for notice in one.notices)
+        whole = replace(
+            found[0],
+            question=replace(question, language=question.language or found[0].question.language),
+            hits=tuple(hits.values()),
+            missing=tuple(dict.fromkeys(problem for one in found for problem in one.missing)),
+            notices=tuple(notices),
+            considered=tuple({one.document_id: one for some in found for one in some.considered}.values()),
+            tables=tuple({hit.chunk.id: hit for one in found for hit in one.tables}.values()),
+            steps=tuple(step for one in found for step in one.steps),
+            rows=(),
+            further=tuple({hit.chunk.id: hit for one in found for hit in one.further}.values()),
+            passages=(),
+        )
+        whole = await asyncio.to_thread(with_passages, self._version, whole)
+        return Checked(evidence=whole, web_searched=any(one.web_searched for one in parts)), parts
+
     async def _evidence(
         self, question: Question, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
     ) -> Evidence:
@@ -72,6 +98,8 @@ class Finding:
         within = both(where, In(key="id", values=ids)) if ids else where
         evidence = await self._search.in_conversation(meant.question, before, within, request, timings)
         notices = (f"only in: {', '.join(titles(meant.documents))}",) if ids else ()
+        if self._version.models.chat() is None and (said := unfulfilled(meant.question.wishes)):
+            notices = (*notices, said)
         return replace(evidence, notices=(*notices, *evidence.notices))
 
     async def _checked(self, evidence: Evidence, request: Request, timings: Timings) -> Checked:
@@ -93,6 +121,15 @@ class Finding:
             notice = f"The web was searched because {', and '.join(reasons)}."
             evidence = replace(evidence, notices=(*evidence.notices, notice))
         return Checked(evidence=evidence, adequacy=None if found else adequacy, web_searched=True)
+
+
+def unfulfilled(wishes: Wishes) -> str:
+    """Return the notice about wishes that take a language model; empty if there are none."""
+    names = (f"in the language {wishes.language}" if wishes.language else "", wishes.form, wishes.length)
+    wished = ", ".join(filter(None, names))
+    if not wished:
+        return ""
+    return f"the documents are quoted as they are; an answer {wished} takes a language model: set respond.model.name"
 
 
 def _chosen(question: Question, before: Sequence[Turn], by_name: ByName) -> tuple[DocumentSummary, ...]:

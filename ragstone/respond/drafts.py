@@ -30,6 +30,7 @@ MAX_SOURCES = 2
 """Sources that a summary names, and documents quoted if none of them surely answers."""
 
 
+_NUMBERED = re.compile(r"\[(\d{1,3})\]")
 _MARKER = re.compile(r"\[((?:(?:Web )?Source )?(?:\d+|\?))\]")
 
 
@@ -155,6 +156,50 @@ def replayed(draft: Draft) -> Iterator[TextWritten | SentenceClosed]:
         )
     if rest := draft.text[end:]:
         yield TextWritten(text=rest)
+
+
+def together(questions: Sequence[str], drafts: Sequence[Draft]) -> Draft:
+    """Return the drafts for the questions of a message as one: numbered, each below its question.
+
+    It is as sure as the least sure of the answers, and a refusal only if every draft is one.
+    """
+    text, citations, statements = "", list[Citation](), list[Statement]()
+    for number, (question, draft) in enumerate(zip(questions, drafts, strict=True), start=1):
+        lead = f"{text}\n\n{number}. {question}\n".lstrip("\n")
+        draft = _renumbered(draft, len(citations))
+        citations += draft.citations
+        statements += [moved(one, len(lead)) for one in draft.statements]
+        text = f"{lead}{draft.text}"
+    answered = [one for one in drafts if not one.abstained] or list(drafts)
+    least = min(answered, key=lambda one: one.answerability)
+    return replace(
+        least,
+        text=text,
+        citations=tuple(citations),
+        statements=tuple(statements),
+        degraded=any(one.degraded for one in drafts),
+        notices=tuple(dict.fromkeys(notice for one in drafts for notice in one.notices)),
+    )
+
+
+def _renumbered(draft: Draft, by: int) -> Draft:
+    """Return a draft whose citations have numbers that are greater by some number."""
+    own = {one.marker for one in draft.citations}
+    marks = [one for one in _NUMBERED.finditer(draft.text) if int(one[1]) in own]
+    longer = [(one.end(), len(f"[{int(one[1]) + by}]") - len(one[0])) for one in marks]
+
+    def at(place: int) -> int:
+        return place + sum(added for end, added in longer if end <= place)
+
+    return replace(
+        draft,
+        text=_NUMBERED.sub(lambda one: f"[{int(one[1]) + by}]" if int(one[1]) in own else one[0], draft.text),
+        citations=tuple(replace(one, marker=one.marker + by) for one in draft.citations),
+        statements=tuple(
+            replace(one, start=at(one.start), end=at(one.end), markers=tuple(number + by for number in one.markers))
+            for one in draft.statements
+        ),
+    )
 
 
 def moved(statement: Statement, by: int) -> Statement:

@@ -196,3 +196,25 @@ def test_searches_for_a_follow_up_with_the_turn_before(engine: KnowledgeBase) ->
     answer = ask(engine, "And who eats it?", before=before)
     assert "understood as: What does soup cost? And who eats it?" in answer.notices
     assert "vector context" in {step.stage for hit in answer.hits for step in hit.why}
+
+
+def test_answers_each_question_of_a_message(tmp_path: Path) -> None:
+    engine = open_fast(tmp_path / "kb", "respond.abstain_below=0")
+    texts = ("The north gate opens at seven.", "The pump is inspected every six months.")
+    asyncio.run(engine.documents.add([Document(id=f"d/{n}", text=text) for n, text in enumerate(texts)]))
+    try:
+        answer = ask(engine, "When does the north gate open? And how often is the pump inspected?")
+        assert answer.answer.startswith("1. When does the north gate open?\n")
+        assert "\n\n2. How often is the pump inspected?\n" in answer.answer
+        assert [one.marker for one in answer.citations] == list(range(1, len(answer.citations) + 1))
+        said = [answer.answer[one.start : one.end] for one in answer.statements]
+        quotes = {one.quote for one in answer.citations}
+        assert len(said) >= 2
+        assert all(any(quote in one for quote in quotes) for one in said)
+    finally:
+        engine.close()
+
+
+def test_says_which_wishes_take_a_model(engine: KnowledgeBase) -> None:
+    answer = ask(engine, "What does soup cost? Answer in German. As a table, please.")
+    assert any("take" in one and "language de" in one and "table" in one for one in answer.notices)
