@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 
 from ragstone.core.records import Span
-from ragstone.settings.yaml_text import read_yaml
+from ragstone.language.words import lexicon
 
 
 def places(text: str) -> dict[str, Span]:
@@ -35,7 +34,7 @@ _BEGINNING = 3
 @cache
 def _pattern() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the pattern of a place, whose group is its code, and that of the first letters of all names."""
-    table: Mapping[str, list[str]] = read_yaml((files("ragstone.language") / "places.yaml").read_text(encoding="utf-8"))
+    table = lexicon().places
     kinds = (f"(?P<{code}>{'|'.join(map(_alternative, names))})" for code, names in table.items())
     begin = {re.split(r"\W", name)[0][:_BEGINNING].lower() for names in table.values() for name in names}
     return re.compile(rf"(?:{'|'.join(kinds)})\b"), re.compile(_tree(sorted(begin)), re.IGNORECASE)

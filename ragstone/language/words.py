@@ -358,6 +358,11 @@ class Words:
         return self._merged("sentences")
 
     @cached_property
+    def places(self) -> Mapping[str, Sequence[str]]:
+        """Names of countries and unions without diacritics, by their codes."""
+        return self._merged("places")
+
+    @cached_property
     def layout(self) -> Mapping[str, Sequence[str]]:
         """Words of captions, chapters and page numbers."""
         return self._merged("layout")

@@ -20,7 +20,7 @@ from ragstone.question.talk import talk_of
 ASKED = frozenset(key for key in table("en") if key not in table("sv"))
 """Entries that read questions and name documents; a language may be read and answered in without them."""
 OPEN = {"calculated", "companies", "currencies", "languages", "measures", "numbers", "ordinals", "scales", "topics"}
-OPEN |= {"units", "words"}
+OPEN |= {"places", "units", "words"}
 """Entries whose keys differ from language to language."""
 FEWEST = {"stop": 20, "negations": 4, "numbers": 8, "months": 12, "opposites": 15, "units": 5}
 

@@ -264,7 +264,15 @@ def test_places_are_those_of_the_whole_pattern(some: list[str]):
 
 
 def test_place_of_all_languages():
-    for text in ("Polish food", "in Polen", "polnische Küche", "Lenkijoje", "lenkų virtuvė", "makanan Poland"):
+    for text in (
+        "Polish food",
+        "in Polen",
+        "polnische Küche",
+        "Lenkijoje",
+        "lenkų virtuvė",
+        "makanan Poland",
+        "Poolse keuken",
+    ):
         assert list(places(text)) == ["PL"], text
     assert list(places("the US and us")) == ["US"]
     assert places("polish the floor") == {}
