@@ -49,6 +49,7 @@ def test_a_limit_may_be_in_any_currency(sign: str) -> None:
         ("CHF 5,200", "5,200 Franken"),
         ("5200 PLN", "5200 złotych"),
         ("RM 3 million", "3 juta ringgit"),
+        ("RM3.6 juta", "3.6 million ringgit"),
         ("€2 billion", "2 mlrd. eurų"),
     ],
 )
