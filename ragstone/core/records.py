@@ -118,10 +118,14 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A source, or a part of one, that gave no document, with the reason."""
+    """A source, or a part of one, that gave no document, with the reason.
+
+    ``emptied`` says that it was read and holds nothing, so that what is stored of it is outdated.
+    """
 
     source: str
     reason: str
+    emptied: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

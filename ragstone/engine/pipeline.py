@@ -72,6 +72,8 @@ class StreamWatcher:
             match one:
                 case Document():
                     self._ids.add(one.id)
+                case Skipped(emptied=True):
+                    pass
                 case Skipped() | Unchanged():
                     self._kept.add(one.source)
                 case Finished():
@@ -177,7 +179,9 @@ def _note_kept_versions(tally: _Tally, catalog: Catalog) -> None:
     """Extend the reason of each skipped source of which an older version stays stored."""
     stored = catalog.stored_names([one.source for one in tally.skipped])
     tally.skipped = [
-        replace(one, reason=f"{one.reason}; its stored version is kept") if one.source in stored else one
+        replace(one, reason=f"{one.reason}; its stored version is kept")
+        if one.source in stored and not one.emptied
+        else one
         for one in tally.skipped
     ]
 

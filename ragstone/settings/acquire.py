@@ -205,6 +205,10 @@ class AcquireSettings(Section):
     ocr_mb: int = Field(
         default=1500, ge=600, description="Megabytes of memory that OCR may use, in addition to `parse_mb`."
     )
+    encoding: str = Field(
+        default="",
+        description="Encoding of text files that are not Unicode, such as `gb18030`. Empty: it is found by the text.",
+    )
     max_file_mb: float = Field(
         default=100.0, gt=0, description="Maximum size of a file in megabytes. A larger file is skipped."
     )

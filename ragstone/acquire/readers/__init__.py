@@ -62,6 +62,8 @@ READERS: dict[str, Reader] = {
     ".mht": "mail.eml",
     ".mhtml": "mail.eml",
     ".msg": "mail.outlook",
+    ".ics": "mail.calendar",
+    ".vcf": "mail.calendar",
     ".doc": "office.word97",
     ".dot": "office.word97",
     ".xml": "web.feed",

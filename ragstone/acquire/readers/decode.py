@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from ragstone.acquire.readers.encodings import guess_encoding, is_western
 from ragstone.core.errors import SourceError
 from ragstone.core.record import file_of
 from ragstone.core.records import Decoded, Document
@@ -33,7 +34,8 @@ _DOUBTFUL = 0.85
 """OCR that is less sure than this has more than one wrong character in twenty as a rule."""
 _MOST_REPLACED = 0.1
 _GUESSED, _REPLACED = "guessed", "undecodable replaced"
-"""How the notes of an encoding end."""
+AS_TEXT, LEFT_OUT = "read as text", "left out"
+"""How notes on the text of a file end."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -74,11 +76,23 @@ def detect(path: Path, settings: AcquireSettings) -> Encoding:
         return Encoding(name=name)
     replaced, beyond_ascii, total = _count_characters(path, name)
     mostly_wrong = replaced > beyond_ascii
-    if mostly_wrong and marked is None and not _has_any(path, _NOT_IN_CP1252):
-        return Encoding(name="cp1252", note=f"windows-1252, {_GUESSED}")
+    if mostly_wrong and marked is None:
+        if settings.encoding:
+            return _named(settings.encoding)
+        if guess := guess_encoding(path):
+            return Encoding(name=guess, note=f"{guess}, {_GUESSED}")
+        if is_western(path) and not _has_any(path, _NOT_IN_CP1252):
+            return Encoding(name="cp1252", note=f"windows-1252, {_GUESSED}")
     if mostly_wrong and replaced > _MOST_REPLACED * total:
-        raise Unreadable("neither UTF-8 nor UTF-16 nor Windows-1252; save it as UTF-8")
+        raise Unreadable("its encoding is unclear; name it, as in --set acquire.encoding=gb18030, or save it as UTF-8")
     return Encoding(name=name, note=f"{name.removesuffix('-sig')}, {replaced} {_REPLACED}")
+
+
+def _named(encoding: str) -> Encoding:
+    try:
+        return Encoding(name=codecs.lookup(encoding).name)
+    except LookupError:
+        raise Unreadable(f"there is no encoding '{encoding}'; correct acquire.encoding") from None
 
 
 def start_of(path: Path, count: int) -> str:
@@ -97,7 +111,7 @@ def decoded_file(document: Document) -> Decoded | None:
         note = f"read only in part: {missing}"
     elif "ocr" in document.metadata and isinstance(sure, float) and sure < _DOUBTFUL:
         note = f"read from pictures by OCR, at a confidence of {sure:.0%}"
-    elif not note.endswith((_GUESSED, _REPLACED)):  # a table may have a column of that name
+    elif not note.endswith((_GUESSED, _REPLACED, AS_TEXT, LEFT_OUT)):  # a table may have a column of that name
         return None
     return Decoded(source=document.source.removesuffix(document.id.removeprefix(file)), note=note)
 

@@ -19,6 +19,9 @@ from ragstone.core.named_groups import named_in
 from ragstone.core.records import Document, Skipped
 from ragstone.core.threads import Stopped
 
+_EMPTY = ("empty", "no rows")
+"""Reasons of files that can be read, and hold nothing."""
+
 
 def documents_of(file: File, parser: ParserProcess) -> Iterator[Document | Skipped]:
     """Yield the documents of a file with their metadata and groups, and a `Skipped` for whatever gives none.
@@ -37,7 +40,7 @@ def documents_of(file: File, parser: ParserProcess) -> Iterator[Document | Skipp
             known = file.suffix in READERS or file.suffix in ARCHIVES or file.suffix in file.settings.readers
             yield from _of_known(file if known else replace(file, suffix=suffix_from_content(file.path)), parser)
     except Unreadable as error:
-        yield Skipped(source=file.source, reason=str(error))
+        yield _unreadable(file, error)
     except OSError as error:
         yield Skipped(source=file.source, reason=error.strerror or str(error))
     except (RagstoneError, MemoryError, Stopped):
@@ -100,10 +103,14 @@ def _parsed(reader: Reader, file: File, parser: ParserProcess) -> Iterator[Docum
         try:
             document = one.document(file)
         except Unreadable as error:
-            yield Skipped(source=file.source, reason=str(error))
+            yield _unreadable(file, error)
         else:
             yield _complete(document, file)
     yield from _of_all(attached(file, result.parts), parser)
+
+
+def _unreadable(file: File, error: Unreadable) -> Skipped:
+    return Skipped(source=file.source, reason=str(error), emptied=str(error) in _EMPTY)
 
 
 def _complete(document: Document, file: File) -> Document | Skipped:

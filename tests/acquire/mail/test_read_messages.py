@@ -214,3 +214,67 @@ def test_damaged_compound_files_stop_nothing(tmp_path: Path, office: Path, read_
     results = read_all(tmp_path)
     assert len(results) >= 12
     assert not any(isinstance(one, Skipped) and "crashed" in one.reason for one in results)
+
+
+HTML_PART = "<p>Your appointment is on 14 July at 9:30 in room 12, on the second floor of the town hall.</p>"
+
+
+def alternative(plain: str, page: str = HTML_PART) -> str:
+    return (
+        "Subject: Reminder\nContent-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/plain\n\n"
+        f"{plain}\n--b\nContent-Type: text/html\n\n{page}\n--b--\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("plain", "begins", "lacks"),
+    [
+        ("Please enable HTML to view this message.", "Your appointment is on 14 July", "enable HTML"),
+        (
+            "Your appointment: 14 July at 9:30 in room 12, second floor of the town hall",
+            "Your appointment: 14",
+            " is on",
+        ),
+    ],
+)
+def test_reads_the_part_of_a_mail_that_says_more(read_one: ReadOne, plain: str, begins: str, lacks: str) -> None:
+    text = read_one("a.eml", alternative(plain)).text
+    assert text.startswith(begins)
+    assert lacks not in text
+
+
+CALENDAR = """BEGIN:VCALENDAR
+BEGIN:VTIMEZONE
+DTSTART:19700101T000000
+END:VTIMEZONE
+BEGIN:VEVENT
+DTSTART;TZID=Europe/Vilnius:20240912T080000
+SUMMARY:Keel party
+LOCATION:Dock 4\\, north side
+ORGANIZER;CN=Ann Berg:mailto:ann@x.example
+DESCRIPTION:Bring the long
+ er rope.\\nCall Ann.
+BEGIN:VALARM
+DESCRIPTION:Alarm
+END:VALARM
+END:VEVENT
+END:VCALENDAR
+"""
+SHOWN = (
+    "Start: 2024-09-12 08:00 Europe/Vilnius\nLocation: Dock 4, north side\nOrganizer: Ann Berg\n"
+    "Bring the longer rope.\nCall Ann."
+)
+
+
+def test_reads_calendars_and_invitations(read_one: ReadOne) -> None:
+    document = read_one("a.ics", CALENDAR)
+    assert document.text == f"Keel party\n\n{SHOWN}"
+    assert outline(document) == [(1, "Keel party")]
+    mail = f"Subject: Invite\nContent-Type: text/calendar; charset=utf-8\n\n{CALENDAR}"
+    assert read_one("a.eml", mail).text == f"Keel party\n{SHOWN}"
+
+
+def test_reads_address_books(read_one: ReadOne) -> None:
+    card = "BEGIN:VCARD\nFN:Ida Falk\nORG:Harbour;Pilots\nTEL;TYPE=work:555-0101\nADR:;;Quay 1;Port;;;\nEND:VCARD\n"
+    expected = "Ida Falk\n\nOrganization: Harbour, Pilots\nPhone: 555-0101\nAddress: Quay 1, Port"
+    assert read_one("a.vcf", card).text == expected

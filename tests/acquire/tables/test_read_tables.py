@@ -1,6 +1,7 @@
 """Rows of CSV, TSV and JSON Lines, good and bad, as documents."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone import acquire
+from ragstone.acquire.readers.decode import decoded_file
 from ragstone.acquire.readers.tables.fields import Json
 from ragstone.acquire.readers.tables.records import record_text, record_title
 from ragstone.core.errors import SourceError
-from ragstone.core.records import Document, Skipped
+from ragstone.core.records import Decoded, Document, Skipped
 from ragstone.settings import AcquireSettings, MetadataSettings
 from ragstone.settings.load import load
+
+ReadAll = Callable[..., list[Document | Skipped]]
+ReadOne = Callable[..., Document]
 
 
 def read(source: str, settings: AcquireSettings, *, base: Path) -> list[Document | Skipped]:
@@ -262,11 +267,10 @@ def test_reads_real_tables_completely(data_dir: Path, name: str, column: str, co
     assert reasons(results) == []
 
 
-def test_reports_table_in_unknown_encoding(data_dir: Path):
+def test_reads_tables_in_encodings_of_other_scripts(data_dir: Path):
     file = data_dir / "parsing_corpus" / "dev" / "encoding" / "md_test_mskanji.csv"
-    (result,) = read(str(file), AcquireSettings(), base=data_dir)
-    assert isinstance(result, Skipped)
-    assert "save it as UTF-8" in result.reason
+    results = read(str(file), AcquireSettings(), base=data_dir)
+    assert {one.metadata["decoding"] for one in results if isinstance(one, Document)} == {"cp932, guessed"}
 
 
 def test_types_and_cleans_news_columns(tmp_path: Path):
@@ -300,3 +304,47 @@ def test_text_of_a_record_does_not_name_its_readers(tmp_path: Path) -> None:
     assert isinstance(document, Document)
     assert (document.title, document.text) == ("Basalt", "Stone: Basalt; Price: 44")
     assert document.metadata["readers"] == ("board", "hr")
+
+
+@pytest.mark.parametrize(
+    ("written", "texts"),
+    [
+        ("sep=;\nname;price\nmill;12\n", ["name: mill; price: 12"]),
+        ("name,value,value\nmill,1,2\n", ["name: mill; value: 1; value (2): 2"]),
+        ("name,,price\nmill,wood,2\n", ["name: mill; column 2: wood; price: 2"]),
+        ("# a comment\nname,price\nmill,12\n", ["name: mill; price: 12"]),
+        (
+            "Report of sales\nGenerated 2024-01-02\n\nname;price\nmill;12\nforge;9\n",
+            ["name: mill; price: 12", "name: forge; price: 9"],
+        ),
+        ("mill,12\nforge,9\n", ["column 1: mill; column 2: 12", "column 1: forge; column 2: 9"]),
+        ("name,2023,2024\nmill,12,13\n", ["name: mill; 2023: 12; 2024: 13"]),
+    ],
+)
+def test_no_cell_of_a_table_is_lost(read_all: ReadAll, written: str, texts: list[str]) -> None:
+    assert [one.text for one in read_all("t.csv", written) if isinstance(one, Document)] == texts
+
+
+def test_says_that_lines_above_the_header_are_left_out(read_all: ReadAll) -> None:
+    (document,) = read_all("t.csv", "Report\nname,price\nmill,12\n")
+    assert isinstance(document, Document)
+    source = document.source.partition("#")[0]
+    assert decoded_file(document) == Decoded(source=source, note="1 line above the header left out")
+
+
+def test_reads_json_with_comments_as_text(read_one: ReadOne) -> None:
+    written = '{\n  // the kiln "x"\n  "url": "http://a", /* b */\n  "pots": [40,],\n}'
+    document = read_one("tsconfig.json", written)
+    assert document.text == written
+    assert document.metadata["decoding"] == "JSON with comments, read as text"
+
+
+def test_json_with_comments_keeps_its_readers(read_one: ReadOne) -> None:
+    document = read_one("a.json", '{"readers": ["hr"], // x\n "a": 1}')
+    assert document.metadata["readers"] == ("hr",)
+
+
+def test_an_emptied_table_says_so(read_all: ReadAll) -> None:
+    (skipped,) = read_all("t.csv", "name,price\n")
+    assert isinstance(skipped, Skipped)
+    assert skipped.emptied

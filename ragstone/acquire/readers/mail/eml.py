@@ -6,6 +6,8 @@ Web pages saved as one file (mhtml) have the same form.
 from __future__ import annotations
 
 import codecs
+import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from email import message_from_bytes, policy
@@ -14,12 +16,16 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.mail.calendar import calendar_text
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer, tidy
 from ragstone.acquire.readers.text.plain import without_blobs
 from ragstone.acquire.readers.web.html import parse_page
 from ragstone.core.filters import Scalar
 
 _MOST_PARTS = 500
+_MOST = 0.5
+_FEW_WORDS = 12
+"""Words of a plain text that only asks to open the message elsewhere."""
 _HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Content-Type", "Received", "Return-Path")
 """An e-mail has at least one of these."""
 _SAVED_PAGES = (".mht", ".mhtml")
@@ -55,14 +61,10 @@ def parse(file: File) -> Parsed:
             plain.append(_text(part))
         elif kind == "text/html":
             pages.append(_text(part))
+        elif kind == "text/calendar":
+            plain.append(calendar_text(_text(part)))
     writer = Writer()
-    if any(text.strip() for text in plain):
-        for text in plain:
-            writer.paragraph(text)
-    else:
-        for page in pages:
-            inner = parse_page(page, whole=True)
-            writer.marked(inner.text, inner.marks)
+    write_body(writer, "\n\n".join(plain), [parse_page(page, whole=True) for page in pages])
     subject = _header(mail.get("Subject", ""))
     facts: dict[str, Scalar] = {
         "kind": "eml",
@@ -73,6 +75,26 @@ def parse(file: File) -> Parsed:
         "thread": thread_of(*(_header(mail.get(name, "")) for name in ("References", "In-Reply-To", "Message-ID"))),
     }
     return writer.parsed(title=subject, facts=facts, parts=attached)
+
+
+def write_body(writer: Writer, plain: str, pages: Sequence[Parsed]) -> None:
+    """Write the body of a message: its plain text, or its pages if the plain text lacks most of their words.
+
+    Programs put "Please enable HTML to view this message" into the plain text. If each has words that the other lacks,
+    both are written.
+    """
+    own, others = _words(plain), _words(" ".join(page.text for page in pages))
+    has_all = len(own & others) > _MOST * len(others)
+    is_placeholder = bool(pages) and not has_all and len(own - others) <= max(_FEW_WORDS, _MOST * len(others))
+    if not is_placeholder:
+        writer.paragraph(plain)
+    if not own or not has_all:
+        for page in pages:
+            writer.marked(page.text, page.marks)
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
 
 
 def thread_of(references: str, reply_to: str, own: str) -> str:

@@ -9,7 +9,7 @@ import re
 import struct
 
 from ragstone.acquire.readers.decode import Unreadable
-from ragstone.acquire.readers.mail.eml import thread_of
+from ragstone.acquire.readers.mail.eml import thread_of, write_body
 from ragstone.acquire.readers.office.ole import Compound, codepage, codepage_of_language, filetime
 from ragstone.acquire.readers.office.rtf import parse_rtf
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer, tidy
@@ -73,13 +73,9 @@ class _Message:
 
     def _write_body(self, writer: Writer) -> None:
         plain = self._text(_BODY, tidied=False)
-        if plain.strip():
-            writer.paragraph(plain)
-            return
         page = self._text(_HTML, tidied=False) or self._html()
-        if page.strip():
-            inner = parse_page(page, whole=True)
-            writer.marked(inner.text, inner.marks)
+        if plain.strip() or page.strip():
+            write_body(writer, plain, [parse_page(page, whole=True)] if page.strip() else [])
         elif rtf := self._bytes(_RTF + _BINARY):
             writer.paragraph(parse_rtf(_decompressed(rtf)).text)
 

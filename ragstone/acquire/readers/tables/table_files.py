@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import deque
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, dropwhile, islice
 from typing import TextIO, cast
 
-from ragstone.acquire.readers.decode import LONGEST_LINE, Encoding, Unreadable, clean, detect
+from ragstone.acquire.readers.decode import AS_TEXT, LEFT_OUT, LONGEST_LINE, Encoding, Unreadable, clean, detect
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.tables.fields import Json
+from ragstone.acquire.readers.tables.figures import is_figure
 from ragstone.acquire.readers.tables.rows import has_text, read_row, required, row_key, text_spans
 from ragstone.acquire.readers.text.plain import text_of
 from ragstone.core.filters import Scalar
@@ -22,6 +24,12 @@ from ragstone.core.records import Document, Skipped, Span
 _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}
 """In order of preference, if the header does not decide."""
 _FLATTENED = ("meta", "metadata")
+_FIRST_LINES = 30
+"""Lines in which the header of a table is looked for."""
+_HINT = re.compile(r"sep=(.)\s*", re.IGNORECASE)
+"""The line by which Excel learns the delimiter."""
+_COMMENTS = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*(?:(?!\*/).)*\*/', re.DOTALL)
+_TRAILING = re.compile(r",(\s*[\]}])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +59,26 @@ class TableRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Start:
+    """How the rows of a table begin: their delimiter, the first lines, and the header if none is written.
+
+    ``above`` counts the lines of words above the header.
+    """
+
+    delimiter: str
+    lines: list[str]
+    header: list[str] = field(default_factory=list[str])
+    above: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Table:
+    """A table while it is read. ``notices`` say what was guessed or left out."""
+
     file: File
     kind: str
     encoding: Encoding
+    notices: list[str] = field(default_factory=list[str])
 
     def open(self) -> TextIO:
         return self.file.path.open(encoding=self.encoding.name, errors="replace")
@@ -121,7 +145,7 @@ def read_json(file: File) -> Parsed | Iterator[Document | Skipped]:
     try:
         content: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"damaged: not JSON: {error}") from error
+        return _commented(file, text, facts, str(error))
     if not content:
         raise Unreadable("empty")
     if isinstance(content, list) and all(isinstance(one, dict) for one in content):
@@ -132,6 +156,21 @@ def read_json(file: File) -> Parsed | Iterator[Document | Skipped]:
     return Parsed(text=pretty, facts={"kind": "json", **facts, **named})
 
 
+def _commented(file: File, text: str, facts: Mapping[str, Scalar], error: str) -> Parsed:
+    """Return JSON with comments or with commas at the end of lists, as programs have in their settings, as text.
+
+    Raises:
+        Unreadable: it is no such JSON, so that nothing says who may read it.
+    """
+    try:
+        content: Json = json.loads(_TRAILING.sub(r"\1", _COMMENTS.sub(lambda found: found[1] or " ", text)))
+    except (ValueError, RecursionError):
+        raise Unreadable(f"damaged: not JSON: {error}") from None
+    named = facts_of(named_anywhere(content, file.settings.access.column))
+    note = "; ".join(one for one in (str(facts.get("decoding", "")), f"JSON with comments, {AS_TEXT}") if one)
+    return Parsed(text=text, facts={"kind": "json", **facts, "decoding": note, **named})
+
+
 # ---------------------------------------------------------------- rows
 
 
@@ -139,16 +178,17 @@ def _csv_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
     # The limit holds for the whole process, so it is never lowered.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
     lines = (clean(line) for line in stream)
-    first = next((line for line in lines if line.strip()), None)
-    if first is None:
-        raise Unreadable("empty")
-    reader = csv.reader(chain([first], lines), delimiter=_delimiter(first, table), strict=True)
+    start = _start(table, lines)
+    reader = csv.reader(chain(start.lines, lines), delimiter=start.delimiter, strict=True)
     try:
-        header = [column.strip() for column in next(reader)]
+        header = start.header or _named([column.strip() for column in next(reader)])
     except csv.Error as error:
         raise Unreadable(f"header: {error}") from error
     is_record = not _has_text(table, header)
     number = 0
+    if start.above:
+        lines_above = "1 line" if start.above == 1 else f"{start.above} lines"
+        table.notices.append(f"{lines_above} above the header {LEFT_OUT}")
     while True:
         try:
             cells = next(reader)
@@ -169,22 +209,77 @@ def _csv_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
         if len(cells) > len(header):
             yield table.skip(f"row {number}", f"{len(cells)} cells, but the header has {len(header)}")
             continue
-        # Cells missing at the end are missing values. The first of several columns with one name counts.
-        fields: dict[str, Json] = {}
-        for column, cell in zip(header, cells, strict=False):
-            if column:
-                fields.setdefault(column, cell)
+        # Cells missing at the end are missing values.
+        fields: dict[str, Json] = dict(zip(header, cells, strict=False))
         yield _Row(label=f"row {number}", number=number, fields=fields, is_record=is_record)
 
 
-def _delimiter(line: str, table: _Table) -> str:
+def _start(table: _Table, lines: Iterator[str]) -> _Start:
+    """Return where the rows of a table begin, from its first lines.
+
+    Raises:
+        Unreadable: there are no lines.
+    """
+    written = [*dropwhile(lambda line: not line.strip(), islice(lines, _FIRST_LINES))]
+    hint = _HINT.fullmatch(written[0]) if written else None
+    written = written[1:] if hint else written
+    # An empty line may stand in a cell, so that it is kept.
+    places = [number for number, line in enumerate(written) if line.strip()]
+    first = [written[number] for number in places]
+    if not first:
+        raise Unreadable("empty")
     wanted = {column.casefold() for column in required(table.file.settings.columns)}
 
-    def fit(delimiter: str) -> tuple[bool, int]:
-        columns = next(csv.reader([line], delimiter=delimiter))
-        return wanted <= {column.strip().casefold() for column in columns}, len(columns)
+    def cells(line: str, delimiter: str) -> list[str]:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
 
-    return max(_DELIMITERS.get(table.file.suffix, ","), key=fit)
+    def fit(delimiter: str) -> tuple[bool, int]:
+        columns = cells(first[0], delimiter)
+        return wanted <= {column.casefold() for column in columns}, len(columns)
+
+    delimiters = hint[1] if hint else _DELIMITERS.get(table.file.suffix, ",")
+    delimiter = max(delimiters, key=fit)
+    if fit(delimiter) < (True, 2):
+        # No header: lines of words may stand above it.
+        for one in delimiters:
+            if above := _lines_above([cells(line, one) for line in first]):
+                return _Start(delimiter=one, lines=written[places[above] :], above=above)
+    rows = [cells(line, delimiter) for line in first]
+    is_headless = _is_data(rows) and not fit(delimiter)[0]
+    header = [f"column {n}" for n in range(1, len(rows[0]) + 1)] if is_headless else []
+    return _Start(delimiter=delimiter, lines=written[places[0] :], header=header)
+
+
+def _lines_above(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many lines of words stand above a table: those before the first of many rows of one length."""
+    for number, row in enumerate(rows):
+        if len(row) > 1:
+            following = rows[number : number + _FIRST_LINES]
+            return number if len(following) > 1 and all(len(one) == len(row) for one in following) else 0
+    return 0
+
+
+def _is_data(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row is data like the rows below it: a figure above figures."""
+    if len(rows) < 2 or len(rows[0]) < 2 or not all(rows[0]):
+        return False
+    columns = ([row[n] for row in rows[1:] if n < len(row) and row[n]] for n in range(len(rows[0])))
+    return any(
+        is_figure(cell) and below and all(map(is_figure, below)) for cell, below in zip(rows[0], columns, strict=True)
+    )
+
+
+def _named(header: Sequence[str]) -> list[str]:
+    """Return the names of columns, each of them different."""
+    names: list[str] = []
+    for number, name in enumerate(header, 1):
+        own = name or f"column {number}"
+        copies = 1
+        while own in names:
+            copies += 1
+            own = f"{name or 'column'} ({copies})"
+        names.append(own)
+    return names
 
 
 def _jsonl_rows(table: _Table, stream: TextIO) -> Iterator[_Row | Skipped]:
@@ -274,8 +369,8 @@ def _document(table: _Table, row: _Row) -> Document | Skipped:
         return table.skip(row.label, "empty" if row.is_record else f"no text in {texts}")
     key = found.key or str(row.number)
     metadata: dict[str, Scalar | tuple[Scalar, ...]] = {"path": table.file.name, "kind": table.kind}
-    if table.encoding.note:
-        metadata["decoding"] = table.encoding.note
+    if notes := [note for note in (table.encoding.note, *table.notices) if note]:
+        metadata["decoding"] = "; ".join(notes)
     metadata |= facts_of(found.named)
     return Document(
         id=f"{table.file.name}#{key}",

@@ -10,13 +10,12 @@ from ragstone.acquire.readers.decode import Unreadable, clean
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.acquire.readers.tables.fields import Json
 from ragstone.acquire.readers.text import markdown
-from ragstone.acquire.readers.text.plain import text_of, without_blobs
+from ragstone.acquire.readers.text.plain import text_of, without_blobs, without_escapes
 from ragstone.core.named_groups import Named, facts_of, named_in, together
 
 MOST_OUTPUT = 1000
 """Characters of a cell's output to keep: enough for a result, too few for a log."""
 
-_ESCAPES = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 """Colours of a terminal."""
 _OBJECT = re.compile(r"<[\w. ]{1,100}(?: at 0x[0-9a-f]+| size [\w. ]+ with \d+ Axes)?>")
 """What stands for a picture or a widget as text, such as ``<Figure size 640x480 with 1 Axes>``."""
@@ -72,7 +71,7 @@ def _write(writer: Writer, cell: dict[str, Json], language: str) -> None:
             printed = (
                 "".join(_printed(one) for one in outputs if isinstance(one, dict)) if isinstance(outputs, list) else ""
             )
-            printed = without_blobs(_ESCAPES.sub("", printed)).rstrip()
+            printed = without_blobs(without_escapes(printed)).rstrip()
             cut = printed[:MOST_OUTPUT]
             left = len(printed) - len(cut)
             writer.paragraph(cut + (f"\n[{left:,} more characters of output]" if left else ""))

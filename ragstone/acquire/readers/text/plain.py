@@ -10,6 +10,10 @@ from ragstone.core.filters import Scalar
 
 _BLOB = re.compile(r"(data:[\w.+-]{1,60}/[\w.+-]{1,60}(?:;[\w=.+-]{1,60}){0,5});base64,[\w+/=%-]{40,}")
 
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-9:;<=>?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,500}(?:\x07|\x1b\\)|[()][0-9A-Z]|[=>78DEHMNOZc])"
+)
+
 
 def parse(file: File) -> Parsed:
     """Return a text file, without a title."""
@@ -22,6 +26,11 @@ def without_blobs(text: str) -> str:
     return _BLOB.sub(r"\1", text) if ";base64," in text else text
 
 
+def without_escapes(text: str) -> str:
+    """Return a text without the codes by which a terminal sets colours and titles."""
+    return _ESCAPES.sub("", text) if "\x1b" in text else text
+
+
 def text_of(file: File) -> tuple[str, dict[str, Scalar]]:
     """Return the text of a file without pictures in it, and the fact ``decoding`` if its encoding was guessed.
 
@@ -29,7 +38,7 @@ def text_of(file: File) -> tuple[str, dict[str, Scalar]]:
         Unreadable: there is no text, or the file is no text file.
     """
     encoding = detect(file.path, file.settings)
-    text = without_blobs(clean(file.path.read_text(encoding=encoding.name, errors="replace")))
+    text = without_escapes(without_blobs(clean(file.path.read_text(encoding=encoding.name, errors="replace"))))
     if not text.strip():
         raise Unreadable("empty")
     return text, {"decoding": encoding.note} if encoding.note else {}
