@@ -14,6 +14,7 @@ import pypdfium2  # pyright: ignore[reportMissingTypeStubs]
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date, tidy
 from ragstone.acquire.readers.pdf.characters import Page, read_page
+from ragstone.acquire.readers.pdf.fields import attached_to
 from ragstone.acquire.readers.pdf.frame import Frame
 from ragstone.acquire.readers.pdf.headings import plain, with_headings
 from ragstone.acquire.readers.pdf.layout import Block, lay_out
@@ -46,9 +47,12 @@ def parse(file: File) -> Parsed:
         if "password" in reason or "security" in reason:
             raise Unreadable("encrypted") from error
         raise Unreadable(f"damaged: {reason}") from error
+    with suppress(pypdfium2.PdfiumError):  # A damaged form does not cost the pages.
+        cast("Any", book).init_forms()
     pages, lost = _read(book, file.settings.parse_seconds)
+    attached = [*attached_to(book)]
     scans = scanned(book, pages, file)
-    if not any(page.lines for page in pages) and not scans.has_text:
+    if not any(page.lines for page in pages) and not scans.has_text and not attached:
         raise Unreadable("damaged: none of its pages can be read" if lost else scans.why_none)
     pages = [replace(page, lines=[]) if n in scans.instead else page for n, page in enumerate(pages)]
     body = without_running(pages)
@@ -62,6 +66,7 @@ def parse(file: File) -> Parsed:
         write_page(writer, own, words, Sheet(frame=page.frame, number=number), last)
         scans.write(writer, number)
         last = own[-1] if own else None
+    writer.left_out("comment", sum(page.notes for page in pages))
     about = book.get_metadata_dict()
     first = next(number for number, lines in enumerate(body.pages) if lines) if any(body.pages) else 0
     text = "\n".join(line.text for lines in body.pages for line in lines)
@@ -77,7 +82,7 @@ def parse(file: File) -> Parsed:
         "partial": _missing(lost, len(pages), len(book)) or scans.partial,
         **scans.facts,
     }
-    return writer.parsed(title=name.title, facts={**facts, **name.facts})
+    return writer.parsed(title=name.title, facts={**facts, **name.facts}, parts=attached)
 
 
 def _read(book: pypdfium2.PdfDocument, seconds: float) -> tuple[list[Page], list[str]]:

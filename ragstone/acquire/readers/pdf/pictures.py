@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -40,16 +41,18 @@ _FEW_CHARACTERS = 40
 """A page with fewer characters than this beside its picture is a scan with a stamp or a page number added."""
 _MOST_UNNAMED = 0.1
 """Share of characters without a name in a text that can be read: their font does not say what they are."""
-_FEWEST_VOWELS = 0.22
-"""Share of vowels in the letters of a text that can be read. All languages have a third of them; of the letters of a
-font that shifts each, a sixth are vowels."""
+_FEWEST_VOWELS, _VOWELS_OF_PROSE = 0.22, 0.3
+"""Shares of vowels in the letters: a text with fewer than the first may be one whose letters a font shifted, if letters
+that are as many as the second stand for vowels."""
+_VOWELS = "aeiouy"
+_MOST_WORDS = 0.7
+"""Share of the words of a prose that have letters only."""
 _ENOUGH_LETTERS = 100
 _ENOUGH_CHARACTERS = 3000
 _LEAST_OF_TEXT = 0.5
 """Characters that a scan gives at least to replace the text of its page, as a share of those that the text has."""
 _UNNAMED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
-_LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
-_VOWEL = re.compile(r"[aeiouyà-æè-ïò-öø-ýÿāăąēėęěīįőœũūůűų]", re.IGNORECASE)
+_LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]{2,}[.,;:]?")
 
 _Box = tuple[float, float, float, float]
 """Left, bottom, right and top, in points of the page."""
@@ -184,8 +187,24 @@ def is_readable(text: str) -> bool:
     text = text[:_ENOUGH_CHARACTERS]
     if len(_UNNAMED.findall(text)) > _MOST_UNNAMED * len(text):
         return False
-    letters = len(_LATIN.findall(text))
-    return letters < _ENOUGH_LETTERS or len(_VOWEL.findall(text)) >= _FEWEST_VOWELS * letters
+    return not _is_shifted(text)
+
+
+def _is_shifted(text: str) -> bool:
+    """Return whether a font shifted each letter of a prose by the same number, so that it says nothing.
+
+    Part numbers and abbreviations have few vowels, too. Only letters that become a language by a shift prove it.
+    """
+    words = text.split()
+    prose = [word for word in words if _LATIN_WORD.fullmatch(word)]
+    counts = Counter("".join(prose).lower())
+    letters = counts.total()
+    if letters < _ENOUGH_LETTERS or len(prose) < _MOST_WORDS * len(words):
+        return False
+    if sum(map(counts.__getitem__, _VOWELS)) >= _FEWEST_VOWELS * letters or any(one > "z" for one in counts):
+        return False
+    shifts = (sum(counts[chr((ord(one) - 97 + by) % 26 + 97)] for one in _VOWELS[:5]) for by in range(1, 26))
+    return max(shifts) >= _VOWELS_OF_PROSE * letters
 
 
 def _wanted(number: int, page: Page) -> list[_Picture]:

@@ -12,10 +12,10 @@ from ragstone.language.units import is_unit_line
 from ragstone.language.words import any_of
 
 _BEFORE = re.compile(rf"\(?\s?{MARK}\s?\(?|\(")
-_AFTER = re.compile(r"(?:[)%*†‡¢]|bps|pts?\.?|\([a-z0-9]{1,2}\)|\s)+")
+_AFTER = re.compile(r"(?:[)%*†‡¢¹²³⁰⁴-⁹]|bps|pts?\.?|\([a-z0-9]{1,2}\)|\s)+")
 _FIGURE = re.compile(
     rf"[(\[+\-–−~<>≤≥±]*\s?{MARK}?\s?[(\-–−]?\s?\d[\d,.' \u00a0\u202f]*(?:[–-]\d[\d,.]*)?\s?"
-    rf"(?:[%)\]*†‡¢xX€£]|bps|pp|bn|[kKmM]\b|{MARK}|\([a-z0-9]{{1,2}}\)|\s)*"
+    rf"(?:[%)\]*†‡¢¹²³⁰⁴-⁹xX€£]|bps|pp|bn|[kKmM]\b|{MARK}|\([a-z0-9]{{1,2}}\)|\s)*"
 )
 _NONE = re.compile(rf"[—–\-−.…]{{1,3}}|{SIGN}\s?[—–\-]|[nN][./]?[aAmM]\.?|\*+")
 _YEAR = re.compile(
