@@ -6,7 +6,7 @@ from the text, and `crawl` follows web sites.
 
 from __future__ import annotations
 
-from ragstone.acquire.metadata.groups import Given, with_groups
+from ragstone.acquire.metadata.groups import Given
 from ragstone.acquire.readers import left_out
 from ragstone.acquire.readers.tables.table_files import TableRow
 from ragstone.acquire.remote.listed import read_source
@@ -16,6 +16,7 @@ from ragstone.acquire.sources.files import count, files_of, read, read_files, ro
 from ragstone.acquire.sources.pages import Pages
 from ragstone.acquire.sources.shown_rows import has_rows, rows_near
 from ragstone.acquire.sources.stamps import is_unchanged, size_in
+from ragstone.acquire.sources.texts import read_given
 
 __all__ = [
     "Given",
@@ -35,9 +36,9 @@ __all__ = [
     "open_source",
     "read",
     "read_files",
+    "read_given",
     "read_source",
     "root",
     "rows_near",
     "size_in",
-    "with_groups",
 ]

@@ -69,6 +69,10 @@ def date_of(metadata: Metadata) -> str:
 
 
 # ---------------------------------------------------------------- acquire
+TextKind = Literal["", "text", "markdown", "html", "rst"]
+"""How a text that a program adds is read; as it is if it has none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
     """A structural element of a document, characters ``start`` to ``end`` of its text.
@@ -92,7 +96,8 @@ class Document:
     """A text with an identity. ``id`` comes from the source and stays the same when the text changes.
 
     ``marks`` are sorted by ``start``; pages may overlap other marks. ``placed`` has the positions of words on the pages
-    of the original, sorted by ``start``; it is empty if the document has no pages.
+    of the original, sorted by ``start``; it is empty if the document has no pages. ``kind`` says how a text that a
+    program adds is read: as Markdown, for example, with headings and tables. A stored document has none.
 
     >>> Document(id="note", text="The pump runs at 4 bar.", metadata={"year": 2024}).metadata["year"]
     2024
@@ -109,6 +114,7 @@ class Document:
     metadata: Metadata = field(default_factory=dict[str, "Scalar | tuple[Scalar, ...]"])
     marks: tuple[Mark, ...] = ()
     placed: tuple[Placed, ...] = field(default=(), repr=False)
+    kind: TextKind = ""
 
     @property
     def content_hash(self) -> str:

@@ -80,7 +80,7 @@ def read_all(
 
     def read(source: str | Document) -> Iterable[Acquired]:
         if isinstance(source, Document):
-            return [acquire.with_groups(source, settings.access, describes=True)]
+            return [acquire.read_given(source, settings, stop)]
         if not acquire.is_remote(source, settings):
             return acquire.read(acquire.on_disk(source), settings, base=base(version), is_stored=is_stored, stop=stop)
         opened = acquire.open_source(source, settings, version.folder / FOLDER)

@@ -16,7 +16,7 @@ from ragstone.core.access import Reader
 from ragstone.core.answers import Answer
 from ragstone.core.errors import MissingExtra
 from ragstone.core.hits import Hits
-from ragstone.core.records import Document, Mark
+from ragstone.core.records import Document, Mark, TextKind
 from ragstone.serve import foreign
 from ragstone.serve.blocking import Ragstone
 
@@ -80,8 +80,8 @@ def to_langchain(document: Document) -> Theirs:
     return Theirs(page_content=document.text, id=document.id, metadata={**foreign.plain(document.metadata), **own})
 
 
-def from_langchain(documents: Iterable[Theirs]) -> list[Document]:
-    """Return the documents of a LangChain loader, ready to add.
+def from_langchain(documents: Iterable[Theirs], kind: TextKind = "") -> list[Document]:
+    """Return the documents of a LangChain loader, ready to add. ``kind`` says that their texts are Markdown or HTML.
 
     A document without an id gets its source as id, with the page or a number if several share it; without a source, a
     hash of its text. Metadata that filters cannot compare becomes text.
@@ -100,6 +100,7 @@ def from_langchain(documents: Iterable[Theirs]) -> list[Document]:
                 url=str(own.get("url") or ""),
                 metadata=foreign.facts_of(facts),
                 marks=tuple(Mark(**mark) for mark in own.get("marks", ())),
+                kind="" if own.get("marks") else kind,
             )
         )
     return out

@@ -7,14 +7,15 @@ knowledge base is first used, so that a program which names this class starts at
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from ragstone.core.access import OWNER, Reader
-from ragstone.core.records import Document
+from ragstone.core.records import Document, TextKind
 
 if TYPE_CHECKING:
     from ragstone.core.answers import Answer, Event, Turn
@@ -100,15 +101,22 @@ class AsyncRagstone:
         """Return the best chunks, best first; see `KnowledgeBase.search`."""
         return await (await self._opened()).search(question, k, where, reader=self.reader)
 
-    async def add(self, *sources: str | Path | Document, on_progress: OnProgress | None = None) -> AddReport:
-        """Add files, folders or documents; see `Documents.add`.
+    async def add(
+        self,
+        *sources: str | Path | Document | Sequence[Document],
+        kind: TextKind = "",
+        on_progress: OnProgress | None = None,
+    ) -> AddReport:
+        """Add files, folders, documents or texts; see `Documents.add`.
 
         Args:
             sources: paths, or documents made by the program.
+            kind: what each of the sources is if it is a text and not a path: ``"markdown"``, ``"html"``, ``"rst"`` or
+                ``"text"``. A text has a hash of its words as id; to replace it later, add a `Document` with an id.
             on_progress: receives a `Progress` after each commit and at least once a second, on another thread than
                 that of the caller of `Ragstone`. What it raises stops the work; what was committed stays.
         """
-        given = [source if isinstance(source, Document) else str(source) for source in sources]
+        given = [one for source in sources for one in _given(source, kind)]
         await self._refuse_unreadable(given)
         return await (await self._opened(create=True)).documents.add(given, on_progress)
 
@@ -203,3 +211,15 @@ class AsyncRagstone:
 
 _opening = Lock()
 """Held while a knowledge base is opened or closed, so that two threads do not open the same one twice."""
+
+
+def _given(source: str | Path | Document | Sequence[Document], kind: TextKind) -> Iterator[str | Document]:
+    """Yield what a source stands for: documents, the path of a file or folder, or a text of this kind."""
+    if isinstance(source, Document):
+        yield source
+    elif isinstance(source, str) and kind:
+        yield Document(id=f"text-{sha256(source.encode()).hexdigest()[:16]}", text=source, kind=kind)
+    elif isinstance(source, str | Path):
+        yield str(source)
+    else:
+        yield from source

@@ -18,15 +18,15 @@ from ragstone.settings import AcquireSettings
 Results = dict[str, Document | Skipped]
 
 OUTCOMES = {
-    "text": 91,
-    "partial": 2,
+    "text": 92,
+    "partial": 4,
     "damaged": 13,
     "no text": 6,
     "a scan": 2,
     "encrypted": 2,
-    "neither UTF-8": 1,
+    "binary, not text": 1,
 }
-"""Counts for 108 files, one a feed of 10 entries, without OCR; faulty drawing hides the text of five."""
+"""Counts for 108 files, one a feed of 10 entries, with the files in them; faulty drawing hides the text of five."""
 
 
 @pytest.fixture(scope="module")

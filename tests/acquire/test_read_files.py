@@ -1,14 +1,17 @@
 """Files and folders, good and bad, as documents."""
 
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
+from compound_file import compound
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone import acquire
 from ragstone.acquire import readers
+from ragstone.acquire.readers.sniff import suffix_from_content
 from ragstone.core.errors import SourceError
 from ragstone.core.records import Document, Skipped
 from ragstone.settings import AcquireSettings
@@ -82,7 +85,7 @@ def test_replaces_nul(tmp_path: Path):
         (b"\xef\xbb\xbf", "empty"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0", "binary"),
         (bytes(range(256)) * 50, "binary"),
-        ("日本語の文章、名前。".encode("shift-jis") * 20, "save it as UTF-8"),
+        ("Насос потерял давление. ".encode("cp866") * 20, "its encoding is unclear"),
     ],
 )
 def test_skips_files_without_text(tmp_path: Path, content: bytes, reason: str):
@@ -176,21 +179,23 @@ def test_file_outside_base_has_full_path_as_id(tmp_path: Path):
     assert document.id == (tmp_path / "a.txt").as_posix()
 
 
-def test_follows_links_but_no_loops(tmp_path: Path):
+def test_reports_links_out_of_the_folder(tmp_path: Path):
     root, other = tmp_path / "root", tmp_path / "other"
     (root / "sub").mkdir(parents=True)
     other.mkdir()
     (root / "sub" / "a.txt").write_text("a")
     (other / "b.txt").write_text("b")
     (root / "sub" / "up").symlink_to(root)
-    (other / "back").symlink_to(root)
     (root / "linked").symlink_to(other)
-    (root / "again").symlink_to(other)
+    (root / "b.txt").symlink_to(other / "b.txt")
+    (root / "own.txt").symlink_to(root / "sub" / "a.txt")
     (root / "self.txt").symlink_to(root / "self.txt")
     (root / "gone.txt").symlink_to(tmp_path / "nowhere.txt")
     results = read_all(root)
-    assert [result.id for result in results if isinstance(result, Document)] == ["again/b.txt", "sub/a.txt"]
-    assert [result.reason for result in results if isinstance(result, Skipped)] == ["a broken link"] * 2
+    assert [result.id for result in results if isinstance(result, Document)] == ["own.txt", "sub/a.txt"]
+    out = "a link that leads out of the folder; add what it leads to by its own path"
+    skipped = {Path(one.source).name: one.reason for one in results if isinstance(one, Skipped)}
+    assert skipped == {"b.txt": out, "linked": out, "self.txt": "a broken link", "gone.txt": "a broken link"}
 
 
 def test_bad_files_do_not_stop_the_rest(tmp_path: Path):
@@ -259,3 +264,29 @@ def test_unexpected_error_affects_one_file(tmp_path: Path, monkeypatch: pytest.M
     assert isinstance(skipped, Skipped)
     assert skipped.reason == "damaged: IndexError: no such cell"
     assert isinstance(document, Document)
+
+
+@pytest.mark.parametrize(
+    ("members", "suffix"),
+    [
+        ({"word/document.xml": ""}, ".docx"),
+        ({"ppt/presentation.xml": ""}, ".pptx"),
+        ({"xl/workbook.xml": ""}, ".xlsx"),
+        ({"mimetype": "application/epub+zip"}, ".epub"),
+        ({"mimetype": "application/vnd.oasis.opendocument.text"}, ".odt"),
+        ({"a.txt": ""}, ".zip"),
+    ],
+)
+def test_office_files_without_a_suffix_are_known_by_their_parts(tmp_path: Path, members: dict[str, str], suffix: str):
+    with zipfile.ZipFile(tmp_path / "file", "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    assert suffix_from_content(tmp_path / "file") == suffix
+
+
+@pytest.mark.parametrize(
+    ("stream", "suffix"), [("Workbook", ".xls"), ("PowerPoint Document", ".ppt"), ("Other", ".doc")]
+)
+def test_older_office_files_are_known_by_their_streams(tmp_path: Path, stream: str, suffix: str):
+    (tmp_path / "file").write_bytes(compound({stream: b"x"}))
+    assert suffix_from_content(tmp_path / "file") == suffix

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from kb import add, embedder_of, open_fast, parts
 
-from ragstone.acquire import with_groups
+from ragstone.acquire.metadata.groups import with_groups
 from ragstone.core.access import OWNER, Reader, groups_in
 from ragstone.core.answers import Answer
 from ragstone.core.errors import NotFound, UsageError

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from kb import open_fast
 
-from ragstone.acquire import read, with_groups
+from ragstone.acquire import read
+from ragstone.acquire.metadata.groups import with_groups
 from ragstone.core.access import OWNER, READERS, Reader
 from ragstone.core.records import UNCLEAR, Document
 from ragstone.engine.knowledge_base import KnowledgeBase

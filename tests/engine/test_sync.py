@@ -481,23 +481,28 @@ def test_facts_of_chunks_filter_questions(docs: Path) -> None:
 
 
 def test_a_link_whose_target_is_gone_keeps_what_it_led_to_and_says_so(engine: KnowledgeBase, docs: Path) -> None:
-    away = docs.parent / "away"
-    away.mkdir()
-    (away / "b.txt").write_text("bees dance")
-    (docs / "a.txt").symlink_to(away / "b.txt")
-    (docs / "linked").symlink_to(away)
+    (docs / "sub").mkdir()
+    (docs / "sub" / "b.txt").write_text("bees dance")
+    (docs / "a.txt").symlink_to(docs / "sub" / "b.txt")
     sync(engine, docs)
-    kept = stored(engine)
-    assert len(kept) == 2
-    (away / "b.txt").unlink()
-    away.rmdir()
-    (docs / "never.txt").symlink_to(away / "b.txt")
+    assert len(stored(engine)) == 2
+    (docs / "sub" / "b.txt").unlink()
+    (docs / "never.txt").symlink_to(docs / "sub" / "b.txt")
     report = sync(engine, docs)
-    assert stored(engine) == kept
+    assert (report.removed, [Path(one).name for one in stored(engine)]) == (1, ["a.txt"])
     assert {Path(one.source).name: one.reason for one in report.skipped} == {
         "a.txt": "a broken link; its stored version is kept",
-        "linked": "a broken link; its stored version is kept",
         "never.txt": "a broken link",
     }
-    (docs / "linked").unlink()
-    assert sync(engine, docs).removed == 1
+
+
+def test_emptied_files_are_removed(engine: KnowledgeBase, docs: Path) -> None:
+    (docs / "t.csv").write_text("name,price\nmill,12\nforge,9\n")
+    (docs / "b.txt").write_text("The forge closed in 1951.")
+    (docs / "c.txt").write_text("It stays.")
+    sync(engine, docs)
+    (docs / "t.csv").write_text("name,price\n")
+    (docs / "b.txt").write_text("")
+    report = sync(engine, docs)
+    assert (report.removed, [Path(one).name for one in stored(engine)]) == (3, ["c.txt"])
+    assert {Path(one.source).name: one.reason for one in report.skipped} == {"t.csv": "no rows", "b.txt": "empty"}

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import re
+import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 _START = 4096
+_LARGEST = 50_000_000
+_PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "xl/workbook.xml": ".xlsx"}
+_MIME_TYPES = {
+    "application/epub+zip": ".epub",
+    "application/vnd.oasis.opendocument.text": ".odt",
+    "application/vnd.oasis.opendocument.presentation": ".odp",
+    "application/vnd.oasis.opendocument.spreadsheet": ".ods",
+}
+_STREAMS = {
+    "WordDocument": ".doc",
+    "PowerPoint Document": ".ppt",
+    "Workbook": ".xls",
+    "__properties_version1.0": ".msg",
+}
 _MAGIC = (
     (re.compile(rb"%PDF-"), ".pdf"),
     (re.compile(rb"\{\\rtf1"), ".rtf"),
@@ -22,6 +38,8 @@ _MAGIC = (
     (re.compile(rb"#!.*\bperl\b"), ".pl"),
     (re.compile(rb"From \S+.*\d\d:\d\d.*\r?\n(?:>?[\w-]+:|\s*$)"), ".mbox"),
     (re.compile(rb"\s*\.so[ \t]+\S+\s*$|\s*(?=[.'])(?:.*\n)*?[.'][ \t]*(?:TH|Dd|Dt)[ \t]+\S"), ".man"),
+    (re.compile(rb"BEGIN:VCALENDAR", re.IGNORECASE), ".ics"),
+    (re.compile(rb"BEGIN:VCARD", re.IGNORECASE), ".vcf"),
     (re.compile(rb"\s*<(?:!doctype html|html)\b", re.IGNORECASE), ".html"),
     (re.compile(rb"(?:\xef\xbb\xbf)?\s*<\?xml\b"), ".xml"),
 )
@@ -31,4 +49,25 @@ def suffix_from_content(path: Path) -> str:
     """Return the suffix of the kind that a file begins like; ``.txt`` if it begins like nothing known."""
     with path.open("rb") as stream:
         start = stream.read(_START)
-    return next((suffix for magic, suffix in _MAGIC if magic.match(start)), ".txt")
+    suffix = next((suffix for magic, suffix in _MAGIC if magic.match(start)), ".txt")
+    return _of_package(path) if suffix == ".zip" else _of_compound(path) if suffix == ".doc" else suffix
+
+
+def _of_package(path: Path) -> str:
+    """Return the suffix of a zip package: of an office file or an e-book by its parts, or of an archive."""
+    with suppress(OSError, zipfile.BadZipFile, ValueError, KeyError), zipfile.ZipFile(path) as package:
+        names = package.namelist()
+        for name, suffix in _PARTS.items():
+            if name in names:
+                return suffix
+        if "mimetype" in names and package.getinfo("mimetype").file_size < _START:
+            return _MIME_TYPES.get(package.read("mimetype").decode("ascii", "replace").strip(), ".zip")
+    return ".zip"
+
+
+def _of_compound(path: Path) -> str:
+    """Return the suffix of an older Microsoft format by the name of its stream, which stands in the directory."""
+    if path.stat().st_size > _LARGEST:
+        return ".doc"
+    data = path.read_bytes()
+    return next((suffix for name, suffix in _STREAMS.items() if name.encode("utf-16-le") in data), ".doc")

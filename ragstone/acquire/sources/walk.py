@@ -10,6 +10,7 @@ from ragstone.core.records import Skipped
 
 LEFT_OUT = frozenset({"node_modules", "__pycache__"})
 """Folders that programs fill with copies of other people's files."""
+_OUTSIDE = "a link that leads out of the folder; add what it leads to by its own path"
 
 
 def files_under(root: Path) -> Iterator[Path | Skipped]:
@@ -17,10 +18,11 @@ def files_under(root: Path) -> Iterator[Path | Skipped]:
 
     Folders of installed or compiled code (`LEFT_OUT`) are left out, too.
 
-    A link to a folder elsewhere is followed once. A link to a folder inside is not followed, because that folder is
-    read in its own place; so the walk enters no loop of links.
+    A link that leads out of the folder is reported and not followed. If it were, whoever may write into a shared folder
+    would decide what else is read. A link to a folder inside is not followed, because that folder is read in its own
+    place; so the walk enters no loop of links.
     """
-    yield from _walk(root, root.resolve(), set())
+    yield from _walk(root, root.resolve())
 
 
 def is_passed_over(name: str) -> bool:
@@ -33,7 +35,7 @@ def printable(path: Path | str) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
 
 
-def _walk(folder: Path, root: Path, followed: set[Path]) -> Iterator[Path | Skipped]:
+def _walk(folder: Path, root: Path) -> Iterator[Path | Skipped]:
     try:
         entries = sorted(folder.iterdir(), key=lambda path: path.name)
     except OSError as error:
@@ -42,15 +44,20 @@ def _walk(folder: Path, root: Path, followed: set[Path]) -> Iterator[Path | Skip
     for path in entries:
         if is_passed_over(path.name) or _is_knowledge_base(path):
             continue
-        if not _is_folder(path):
+        if path.is_symlink() and _leads_out(path, root):
+            yield Skipped(source=printable(path), reason=_OUTSIDE)
+        elif not _is_folder(path):
             yield path
         elif not path.is_symlink():
-            yield from _walk(path, root, followed)
-        else:
-            target = path.resolve()
-            if not target.is_relative_to(root) and target not in followed:
-                followed.add(target)
-                yield from _walk(path, root, followed)
+            yield from _walk(path, root)
+
+
+def _leads_out(link: Path, root: Path) -> bool:
+    """Return whether a link leads to something outside of a folder; a broken link leads nowhere."""
+    try:
+        return link.exists() and not link.resolve().is_relative_to(root)
+    except (OSError, RuntimeError):
+        return False  # Reading it reports the reason.
 
 
 def _is_knowledge_base(path: Path) -> bool:
