@@ -471,3 +471,50 @@ def test_rtf_says_what_it_leaves_out(read_one: ReadOne) -> None:
     document = read_one("a.rtf", r"{\rtf1 words{\pict 00}{\object{\*\objdata 01}{\result shown}}}")
     assert document.text == "wordsshown"
     assert document.metadata["partial"] == "1 picture and 1 embedded object were left out"
+
+
+# ---------------------------------------------------------------- OpenDocument
+
+ODF = (
+    " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "text", "style", "table")
+    )
+    + ' xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:x="http://www.w3.org/1999/xlink"'
+)
+
+
+def test_opendocument_keeps_numbers_charts_and_formulas(read_one: ReadOne) -> None:
+    styles = (
+        '<style:style style:name="S"><style:text-properties style:text-position="super 58%"/></style:style>'
+        '<text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="1" '
+        'style:num-suffix="."/><text:list-level-style-number text:level="2" style:num-format="a" style:num-suffix=")"/>'
+        "</text:list-style>"
+    )
+    inner = "<text:list><text:list-item><text:p>left</text:p></text:list-item></text:list>"
+    item = "<text:list-item><text:p>%s</text:p>%s</text:list-item>"
+    items = item % ("Stop", inner) + item % ("Go", "")
+    body = (
+        '<text:p>holds 10<text:span text:style-name="S">6</text:span> litres</text:p>'
+        f'<text:list text:style-name="L">{items}</text:list>'
+        '<text:p><draw:object x:href="./One"/><draw:object x:href="./Two"/><draw:object x:href="./Three"/></text:p>'
+    )
+    row = (
+        "<table:table-row><table:table-cell><text:p>%s</text:p></table:table-cell><table:table-cell><text:p>%s</text:p>"
+    )
+    rows = "".join(
+        f"{row % cells}</table:table-cell></table:table-row>" for cells in (("2022", "145"), ("2023", "190"))
+    )
+    content = f"<o {ODF}>%s</o>"
+    document = read_one(
+        "a.odt",
+        package(
+            {
+                "content.xml": content % f"{styles}<office:body><office:text>{body}</office:text></office:body>",
+                "One/content.xml": content % f"<table:table>{rows}</table:table>",
+                "Two/content.xml": "<math><mfrac><mn>3</mn><mn>4</mn></mfrac></math>",
+            }
+        ),
+    )
+    assert document.text == "holds 10⁶ litres\n1. Stop\na) left\n2. Go\n\n2022 | 145\n2023 | 190\n\n3/4"
+    assert document.metadata["partial"] == "1 embedded object was left out"

@@ -6,14 +6,19 @@ from ragstone.acquire.readers.office.package import Element, local
 from ragstone.acquire.readers.scripts import formula, side_by_side
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_MATHML = ("mfrac", "msup", "msub", "msubsup", "msqrt", "mroot")
 _DEEPEST = 60
 
 
 def written_formula(element: Element, depth: int = 0) -> str:
-    """Return an element of a formula as text."""
+    """Return an element of a formula as text, in Office's own elements or in MathML."""
     name = local(element)
-    if name == "t":
-        return element.text or ""
+    if name in ("t", "mi", "mn", "mo", "mtext"):
+        return (element.text or "").strip() if name != "t" else element.text or ""
+    if name in _MATHML:
+        return formula(name, [written_formula(child, depth + 1) for child in element if depth < _DEEPEST])
+    if name in ("annotation", "annotation-xml"):
+        return ""
     if depth > _DEEPEST:
         return "".join(element.itertext())
     parts = {local(child): written_formula(child, depth + 1) for child in element if not local(child).endswith("Pr")}

@@ -65,7 +65,7 @@ class Numbering:
         def shown(place: re.Match[str]) -> str:
             level = int(place[1]) - 1
             one = levels.get(level, own)
-            return _written(counts.get(level, one.start), one.kind)
+            return written_number(counts.get(level, one.start), one.kind)
 
         return _PLACE.sub(shown, own.shape).strip()
 
@@ -115,7 +115,8 @@ def number(written: str | None) -> int:
     return int(written or "0") if is_number else 0
 
 
-def _written(count: int, kind: str) -> str:
+def written_number(count: int, kind: str) -> str:
+    """Return a number as a list of this kind writes it, such as ``lowerRoman``."""
     match kind:
         case "decimalZero":
             return f"{count:02}"
