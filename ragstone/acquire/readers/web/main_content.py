@@ -83,8 +83,9 @@ def _is_outside(node: LexborNode, *, is_inside_main: bool) -> bool:
     if node.tag == "form":
         return node.css_first(_ASKING) is not None and node.css_first("p, table, h1, h2") is None
     if node.tag == "header":
-        # The header of an article has its title.
-        return node.css_first("h1, h2" if is_inside_main else "h1") is None
+        # The header of an article or section has its title; that of a site has links.
+        is_own = is_inside_main or (node.parent is not None and node.parent.tag in ("article", "section", "main"))
+        return node.css_first("h1, h2, h3" if is_own else "h1") is None
     if node.tag == "footer":
         return not is_inside_main or _links(node) > _SOME_LINKS
     return _links(node) > _SOME_LINKS
