@@ -423,6 +423,18 @@ def test_sheets_show_numbers_as_formatted(read_one: ReadOne) -> None:
     assert read_one("a.xlsx", workbook).text == "S\n\n0007 | 12.5% | €1,234.50 | 30:05 | -2.5 kg | 1234.567"
 
 
+def test_says_that_hidden_sheets_are_left_out(read_one: ReadOne) -> None:
+    shown = sheet_of(rows_of("Kg|4"))
+    with zipfile.ZipFile(io.BytesIO(shown)) as archive:
+        files = {name: archive.read(name).decode() for name in archive.namelist()}
+    book = files["xl/workbook.xml"]
+    files["xl/workbook.xml"] = book.replace(
+        "</sheets>", '<sheet name="T" sheetId="2" state="hidden" r:id="r1"/></sheets>'
+    )
+    document = read_one("a.xlsx", package({**files}))
+    assert (document.text, document.metadata["partial"]) == ("S\n\nKg | 4", "1 hidden sheet was left out")
+
+
 def test_sheets_show_formulas_without_results(read_one: ReadOne) -> None:
     cells = '<c r="A1"><v>3</v></c><c r="B1"><f>A1&lt;4</f><v></v></c><c r="C1"><f>A1</f><v>3</v></c>'
     document = read_one("a.xlsx", sheet_of(f'<row r="1">{cells}</row>'))

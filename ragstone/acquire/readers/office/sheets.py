@@ -63,6 +63,7 @@ def _parse(file: File, package: Package | None) -> Parsed:
     writer, lost, unsolved = Writer(), list[str](), 0
     parts = _Parts(package) if package and "xl/workbook.xml" in package.names else None
     sheets = [one for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
+    writer.left_out("hidden sheet", len(book.sheets_metadata) - len(sheets))
     for sheet in sheets:
         formats = parts.formats(sheet.name) if parts else SheetFormats()
         unsolved += len(formats.formulas)
