@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ragstone.language.files import languages, table
+from ragstone.language.money import SIGN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ def message_words(language: str) -> MessageWords:
         join=re.compile(rf"(?:,\s*|;\s*|,?\s+)(?:{joins})\s+(?=(?:{_any(own['again'])})\b)"),
         joined=re.compile(rf"(?:{joins})\s+"),
         own=re.compile(rf"(?<!\w)(?:{_any(own['first_person'])})(?!\w)"),
-        threshold=re.compile(rf"(?<!\w)(?:{_any(own['thresholds'])})\s+(?:the\s+)?[$€£¥]?\s?$"),
+        threshold=re.compile(rf"(?<!\w)(?:{_any(own['thresholds'])})\s+(?:the\s+)?{SIGN}?\s?$"),
         age=re.compile(rf"\b(?:{own['ages']})\b"),
         codes=frozenset(own["codes"]),
         means=frozenset(own["means"]),

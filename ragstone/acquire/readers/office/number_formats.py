@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ragstone.acquire.readers.office.package import Element, Package
+from ragstone.language.money import SIGN
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _BUILT_IN = {9: "0%", 10: "0.00%"}
@@ -16,7 +17,7 @@ _LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]\-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.
 _DIGITS = re.compile(r"[#0?][#0?,]*(?:\.[#0?]+)?")
 _MOST_LITERALS = 50
 _PADDED = re.compile(r"0{2,}")
-_SIGNS = re.compile(r"[^\W\d_]|[$€£¥₹%]")
+_SIGNS = re.compile(rf"[^\W\d_]|{SIGN}|%")
 _CELL = re.compile(rb"<c\b([^>]*?)(?:/>|>(.*?)</c>)", re.DOTALL)
 _PLACE = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"')
 _STYLE = re.compile(rb'\bs="(\d{1,6})"')
