@@ -141,12 +141,13 @@ class Legs:
         }
 
     def _terms(self, asked: Question) -> list[str]:
-        """Return the terms of the corrected question, and those of the typed one that differ."""
+        """Return the terms of the content words of the corrected question, and those of the typed one that differ."""
         analyzer, wording = self._version.indexes.analyzer(), asked.wording
-        terms = analyzer(wording.text, wording.language)
+        terms = index.question_terms(analyzer, wording.text, wording.language)
         if wording.text == wording.typed:
             return terms
-        return [*terms, *(term for term in analyzer(wording.typed, wording.language) if term not in terms)]
+        typed = index.question_terms(analyzer, wording.typed, wording.language)
+        return [*terms, *(term for term in typed if term not in terms)]
 
     def _keywords(self, asked: Question, fetch_k: int, where: Filter | None, request: Request) -> Awaitable[Matches]:
         leg, terms = self._version.indexes.keywords(), self._terms(asked)

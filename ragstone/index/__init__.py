@@ -19,6 +19,7 @@ from ragstone.index.follow.protocol import (
     SyncedVectorIndex,
     VectorStore,
 )
+from ragstone.index.keyword.question_terms import question_terms
 from ragstone.settings import IndexSettings
 from ragstone.settings.services import ServiceSettings
 from ragstone.storage.shelf import Shelf
@@ -45,6 +46,7 @@ __all__ = [
     "has_multilingual",
     "nearest_matching",
     "nearest_rows",
+    "question_terms",
     "refuse_unknown_vectors",
 ]
 

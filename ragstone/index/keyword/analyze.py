@@ -62,6 +62,11 @@ def words(text: str) -> list[str]:
     return [word[:_LONGEST] for word in _WORD.findall(text.lower())]
 
 
+def written_words(text: str) -> list[str]:
+    """Return the words of a text as they are written."""
+    return _WORD.findall(text)
+
+
 def fold(text: str) -> str:
     """Return the text in lower case without diacritics: ``Kortelę`` as ``kortele``, ``Größe`` as ``grosse``.
 
