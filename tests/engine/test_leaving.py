@@ -52,7 +52,7 @@ def test_services_get_the_question_as_typed(tmp_path: Path) -> None:
         with closing(KnowledgeBase.open(tmp_path / "kb", settings(model, web), create=True)) as engine:
             add(engine, *DOCUMENTS)
             evidence = asyncio.run(engine.trace(QUESTION, reader=OWNER)).evidence
-            assert RESPELT in evidence.question
+            assert RESPELT in evidence.question.wording.text
             answer = asyncio.run(engine.ask(QUESTION, reader=OWNER))
         chats = [json.dumps(one.body) for one in model.asked if "chat" in one.path]
         searches = [one.fields["q"] for one in web.asked]

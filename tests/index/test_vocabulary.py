@@ -72,7 +72,7 @@ def add(engine: KnowledgeBase, id: str, text: str) -> None:
 
 def read(engine: KnowledgeBase, question: str) -> str:
     """Return the question as the search reads it."""
-    return asyncio.run(engine.trace(question, reader=OWNER)).question.text
+    return asyncio.run(engine.trace(question, reader=OWNER)).evidence.question.wording.text
 
 
 def files(engine: KnowledgeBase) -> list[str]:
