@@ -53,6 +53,10 @@ class Copier:
         self.copied: bool | None = None
         """Whether the prompt had one of them; None if there was no prompt."""
 
+    def expect(self, wanted: str) -> None:
+        """Copy from this text at the next question."""
+        self.wanted, self.copied = wanted, None
+
     def reply(self, messages: Sequence[Mapping[str, str]]) -> str:
         """Return the whole reply to a conversation."""
         for block in _BLOCK.finditer(messages[-1]["content"]):
@@ -84,7 +88,7 @@ async def _asked(options: Options, preset: str, name: str) -> Asked:
             await add_corpus(kb, dataset, lambda _: None)
             for question in some:
                 articles = [texts[id] for id in questions[question] if id in texts]
-                copier.wanted, copier.copied = _spaced(" ".join(one.text for one in articles)), None
+                copier.expect(_spaced(" ".join(one.text for one in articles)))
                 answer = await kb.ask(question, reader=OWNER)
                 unread += copier.copied is None
                 given += copier.copied is True
