@@ -21,6 +21,7 @@ from ragstone.engine.components import Components
 from ragstone.engine.passages import with_passages
 from ragstone.engine.search import Search
 from ragstone.engine.whole_tables import with_rows
+from ragstone.language.files import english_name
 from ragstone.query.web import why_search, with_web
 from ragstone.question import Context, read
 from ragstone.respond.replies import is_choice
@@ -125,7 +126,8 @@ class Finding:
 
 def unfulfilled(wishes: Wishes) -> str:
     """Return the notice about wishes that take a language model; empty if there are none."""
-    names = (f"in the language {wishes.language}" if wishes.language else "", wishes.form, wishes.length)
+    language = english_name(wishes.language) or wishes.language
+    names = (f"in {language}" if language else "", wishes.form, wishes.length)
     wished = ", ".join(filter(None, names))
     if not wished:
         return ""

@@ -24,3 +24,13 @@ def languages() -> tuple[str, ...]:
 def table(language: str) -> Mapping[str, Any]:
     """Return the entries of a language."""
     return read_yaml((files("ragstone.language") / f"{language}.yaml").read_text(encoding="utf-8"))
+
+
+def english_name(code: str) -> str:
+    """Return the English name of a language by its ISO 639-1 code; empty if it is not known."""
+    return _names().get(code, "")
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    return read_yaml((files("ragstone.language") / "names.yaml").read_text(encoding="utf-8"))

@@ -165,7 +165,7 @@ def together(questions: Sequence[str], drafts: Sequence[Draft]) -> Draft:
     """
     text, citations, statements = "", list[Citation](), list[Statement]()
     for number, (question, draft) in enumerate(zip(questions, drafts, strict=True), start=1):
-        lead = f"{text}\n\n{number}. {question}\n".lstrip("\n")
+        lead = f"{text}\n\n({number}) {question}\n\n".lstrip("\n")  # "1." would begin a list in Markdown
         draft = _renumbered(draft, len(citations))
         citations += draft.citations
         statements += [moved(one, len(lead)) for one in draft.statements]

@@ -27,6 +27,7 @@ from ragstone.core.kinds import Kind
 from ragstone.core.naming import file_name, name_of
 from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata, Passage, beside, date_of
 from ragstone.core.table import as_markdown, table_of
+from ragstone.language.files import english_name
 from ragstone.respond.writing.told import FIRST_LINE, REFUSAL
 from ragstone.settings.yaml_text import read_yaml
 
@@ -235,13 +236,8 @@ def _latest(before: Sequence[Turn], tokens: int, count: Callable[[str], int]) ->
 
 
 def _in_language(code: str) -> str:
-    name = _languages().get(code)
+    name = english_name(code)
     return f"Answer in {name}." if name else "Answer in the language of the question."
-
-
-@cache
-def _languages() -> dict[str, str]:
-    return read_yaml((files("ragstone.respond.writing.prompts") / "languages.yaml").read_text(encoding="utf-8"))
 
 
 def _put(template: str, values: dict[str, str]) -> str:
