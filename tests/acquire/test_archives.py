@@ -145,7 +145,7 @@ def test_reads_mail_and_attachments(read_all: ReadAll) -> None:
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        ("Subject: S\nContent-Type: text/html\n\n<nav>x</nav><h1>T</h1><p>page</p>", "T\n\npage"),
+        ("Subject: S\nContent-Type: text/html\n\n<nav>x</nav><h1>T</h1><p>page</p>", "x\n\nT\n\npage"),
         ("From: a\n\ntext", "text"),
         ("Subject: a\nContent-Type: text/plain; charset=nonsense\n\ntext", "text"),
         ("just text", None),

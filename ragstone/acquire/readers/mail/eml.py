@@ -24,7 +24,7 @@ from ragstone.core.filters import Scalar
 
 _MOST_PARTS = 500
 _MOST = 0.5
-_FEW_WORDS = 12
+_FEW_WORDS, _FEW_MISSING = 12, 2
 """Words of a plain text that only asks to open the message elsewhere."""
 _HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Content-Type", "Received", "Return-Path")
 """An e-mail has at least one of these."""
@@ -84,7 +84,8 @@ def write_body(writer: Writer, plain: str, pages: Sequence[Parsed]) -> None:
     both are written.
     """
     own, others = _words(plain), _words(" ".join(page.text for page in pages))
-    has_all = len(own & others) > _MOST * len(others)
+    differs_little = len(others) <= len(own) and len(others - own) <= _FEW_MISSING
+    has_all = differs_little or len(own & others) > _MOST * len(others)
     is_placeholder = bool(pages) and not has_all and len(own - others) <= max(_FEW_WORDS, _MOST * len(others))
     if not is_placeholder:
         writer.paragraph(plain)
