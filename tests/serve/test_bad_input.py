@@ -117,7 +117,7 @@ def test_reports_unreadable_files_and_adds_the_rest(run: Run, tmp_path: Path) ->
     assert reasons["empty.txt"].startswith("empty")
     assert reasons["blank.txt"].startswith("empty")
     assert reasons["binary.txt"].startswith("binary, not text")
-    assert reasons["unknown.txt"].startswith("neither UTF-8")
+    assert reasons["unknown.txt"].startswith("its encoding is unclear")
     assert len(run("status", "--json").json["skipped"]) == 4
     failed = run("add", "folder/empty.txt")
     assert failed.code == 1

@@ -13,6 +13,8 @@ _WORDS: tuple[tuple[str, str], ...] = (
     (r"^crashed \(.*\)", "damaged: reading it failed"),
     (r"^damaged: \w+(?:Error|Exception): .*", "damaged"),
     (r"^the process that parses files did not start", "the server could not read it; try again later"),
+    (r"^its encoding is unclear; .*", "its encoding is unclear; save it as UTF-8"),
+    (r"^there is no encoding .*", "the server could not read it, because it is set to an encoding that does not exist"),
     (r"only the first (\d+) pages were read \([\w.]+\)", r"only the first \1 pages were read"),
     (r"^.*; (?:run|install it with|install)\b.*", "this server cannot read files of this kind"),
 )  # fmt: skip
