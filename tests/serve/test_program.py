@@ -134,7 +134,7 @@ def test_documents_cannot_move_the_cursor(run: Run, workdir: Path) -> None:
         assert shown
         assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown), words
     assert "[bold]not bold[/bold]" in run("show", "evil.md").out
-    assert run("show", "evil.md", "--json").json["text"].count("\x1b") == 4
+    assert "\x1b" not in run("show", "evil.md", "--json").json["text"]
 
 
 def test_on_a_terminal_only_our_own_colours_appear(

@@ -23,6 +23,7 @@ from ragstone.engine.jobs.queue import Job, Work
 from ragstone.engine.jobs.worker import Worker
 from ragstone.history.journal import Journal
 from ragstone.serve.http import uploads
+from ragstone.serve.http.instance import InstanceLock
 from ragstone.serve.http.uploads import INCOMING, MAX_FILES, safe_name
 from servers.site import WebSite, page
 
@@ -370,9 +371,9 @@ def test_takes_over_jobs_of_killed_servers(tmp_path: Path) -> None:
     with closing(open_fast(folder)) as engine:
         (folder / "uploads").mkdir()
         (folder / "uploads" / "room.txt").write_bytes(ROOM)
-        with closing(Journal(folder)) as journal:
+        with closing(Journal(folder)) as journal, closing(InstanceLock(folder)) as killed:
             book = JournalJobs(journal)
-            left = book.new("upload", Work(files=("uploads/room.txt",)), "", "a server that was killed")
+            left = book.new("upload", Work(files=("uploads/room.txt",)), "", killed.id)
             poison = Job(**{**_fields(left), "id": "poison", "state": "running", "tries": 2})
             book.note(poison)
         with served(engine) as live:
