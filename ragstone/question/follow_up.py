@@ -22,7 +22,6 @@ from ragstone.core.protocols import ChatModel
 from ragstone.core.question import Question
 from ragstone.core.request import Request
 from ragstone.language import languages, lexicon, phrases
-from ragstone.respond.replies import asks_back
 from ragstone.services.chat import complete, new_key
 
 CONTEXT_ANSWER = 200
@@ -69,11 +68,6 @@ def joined(question: Question, last: Last | None) -> str:
 def context(question: Question, last: Last) -> str:
     """Return the question with the turn before it, to search for as well."""
     return " ".join(f"{last.text} {last.answer[:CONTEXT_ANSWER]} {question.text}".split())
-
-
-def goes_on(answer: str) -> bool:
-    """Return whether an answer is a question back, in any language."""
-    return asks_back(answer)
 
 
 def is_refused(answer: str) -> bool:

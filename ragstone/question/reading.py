@@ -11,11 +11,12 @@ from ragstone.language import language_of
 from ragstone.language.facts import words
 from ragstone.question import analysis
 from ragstone.question.asks import MAX_QUESTION, asks_of
-from ragstone.question.follow_up import MOST_TURNS, Last, context, goes_on, is_refused, joined, leans
+from ragstone.question.follow_up import MOST_TURNS, Last, context, is_refused, joined, leans
 from ragstone.question.frame import unframed
 from ragstone.question.parts import parts_of
 from ragstone.question.requirements import requirements_of
 from ragstone.question.talk import talk_of
+from ragstone.respond.replies import asks_back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +95,9 @@ def last_of(before: Sequence[Turn]) -> Last | None:
         own = _alone(turn.question, ALONE)
         if (own.about_answer and last) or (own.talk and not own.talk.names_something) or is_refused(turn.answer):
             continue
-        asks_back = goes_on(turn.answer)
+        goes_on = asks_back(turn.answer)
         text = joined(own, last) if leans(own, last) else own.text
-        last = Last(text=text, answer="" if asks_back else turn.answer, goes_on=asks_back)
+        last = Last(text=text, answer="" if goes_on else turn.answer, goes_on=goes_on)
     return last
 
 

@@ -145,7 +145,7 @@ def test_long_name_lists_stay_fast():
         if event == "call":
             called.append(frame.f_code.co_name)
 
-    analysed("warm up", "en", lists)
+    analysed("What does Company 78 do in Vilnius?", "en", lists)  # reads the words of the language
     sys.setprofile(note)
     try:
         found = analysed("What does Company 77 do in Vilnius?", "en", lists)
