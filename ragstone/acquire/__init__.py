@@ -12,7 +12,7 @@ from ragstone.acquire.readers.tables.table_files import TableRow
 from ragstone.acquire.remote.listed import read_source
 from ragstone.acquire.remote.opening import connection_of, is_remote, is_site, on_disk, open_source
 from ragstone.acquire.sources.drawn import PageDrawer, is_drawn
-from ragstone.acquire.sources.files import count, files_of, read, read_files, root
+from ragstone.acquire.sources.files import count, files_of, folder, read, read_files, root
 from ragstone.acquire.sources.pages import Pages
 from ragstone.acquire.sources.shown_rows import has_rows, rows_near
 from ragstone.acquire.sources.stamps import is_unchanged, size_in
@@ -26,6 +26,7 @@ __all__ = [
     "connection_of",
     "count",
     "files_of",
+    "folder",
     "has_rows",
     "is_drawn",
     "is_remote",

@@ -36,7 +36,8 @@ class BuiltWith:
 
     The fingerprints tell versions of the same chunker or embedder apart. Before the first documents are added, the
     embedder may be open; its fingerprint is then empty. ``access`` has the last access rules, which stay in force until
-    others replace them.
+    others replace them. ``roots`` maps added folders outside of the base folder to the names that the ids of their
+    documents begin with.
     """
 
     preset: str
@@ -44,6 +45,7 @@ class BuiltWith:
     chunker: str
     embedder: str
     access: Mapping[str, Any] = field(default_factory=dict[str, Any], compare=False)
+    roots: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
 
     @classmethod
     def of(cls, settings: Settings, embedder: Embedder | None) -> BuiltWith:
@@ -64,8 +66,7 @@ class BuiltWith:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as the catalog stores it."""
-        fields = asdict(self)
-        return fields if self.access else {name: value for name, value in fields.items() if name != "access"}
+        return {name: value for name, value in asdict(self).items() if value or name not in ("access", "roots")}
 
     def with_rules(self, settings: Settings, *, always: bool = False) -> Settings:
         """Return the settings with the stored access rules, if they have none.

@@ -19,6 +19,7 @@ from ragstone.core.access import Reader, groups_in
 from ragstone.core.catalog import FIELDS, Listing, ListingOrder
 from ragstone.core.errors import UsageError
 from ragstone.core.layout import Box, boxes
+from ragstone.core.naming import is_path
 from ragstone.core.records import Acquired, Document, Skipped
 from ragstone.core.reports import AddReport, Plan
 from ragstone.core.request import Request
@@ -37,7 +38,8 @@ from ragstone.engine.jobs.queue import Job, JobQueue, Work
 from ragstone.engine.opening import OpenVersions
 from ragstone.engine.pipeline import StreamWatcher, plan
 from ragstone.engine.progress import OnProgress, Reporter, with_beats
-from ragstone.engine.sources import absolute, base, count, noting, read_all, reading, roots, works
+from ragstone.engine.roots import base, names
+from ragstone.engine.sources import absolute, count, folders, noting, read_all, reading, roots, works
 from ragstone.engine.tracking import tracked
 from ragstone.settings import AcquireSettings, Settings
 
@@ -75,7 +77,8 @@ class Documents:
             # An address with a password in it is refused here, before it is stored anywhere.
             roots([source for source in sources if isinstance(source, str)], settings, version.folder)
         named = tuple(source if isinstance(source, str) else source.id for source in sources)
-        return await self._ingest.run(Intake(read=reading(sources), files=files, sources=named), on_progress, share)
+        intake = Intake(read=reading(sources), files=files, sources=named, folders=folders(sources, settings))
+        return await self._ingest.run(intake, on_progress, share)
 
     async def add_files(
         self,
@@ -86,13 +89,17 @@ class Documents:
         share: Share | None = None,
     ) -> AddReport:
         """Add the files of some folders, the ``roots``; report a file that cannot be read, and continue."""
+        within = (*roots, *sorted({file.parent.resolve() for file in files}))
 
         def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
             is_stored = noting(version, reporter)
-            return acquire.read_files(files, settings, base=base(version), roots=roots, is_stored=is_stored, stop=stop)
+            named = names(version, within)
+            return acquire.read_files(
+                files, settings, base=base(version), names=named, roots=roots, is_stored=is_stored, stop=stop
+            )
 
-        sources = tuple(map(str, files))
-        return await self._ingest.run(Intake(read=read, files=len(files), sources=sources), on_progress, share)
+        intake = Intake(read=read, files=len(files), sources=tuple(map(str, files)), folders=within)
+        return await self._ingest.run(intake, on_progress, share)
 
     async def add_uploads(
         self,
@@ -149,7 +156,8 @@ class Documents:
                 count(sources, self._settings.acquire),
                 roots(sources, self._settings.acquire, version.folder),
             )
-        intake = Intake(read=reading(sources), files=files, sources=tuple(sources), prune=prune)
+        within = folders(sources, self._settings.acquire)
+        intake = Intake(read=reading(sources), files=files, sources=tuple(sources), folders=within, prune=prune)
         return await self._ingest.run(intake, on_progress, share)
 
     async def follow(
@@ -312,10 +320,15 @@ class Documents:
     def get(self, id: str, *, reader: Reader) -> Document:
         """Return a stored document by its id, or by a unique name or end of its path.
 
+        The owner may also give the path of its file.
+
         Raises:
             NotFound: this reader may read no such document, or more than one.
         """
         with self._versions.current() as version:
+            if reader.is_owner and is_path(id):
+                of_file = [found for found, source in version.catalog.documents_under(id) if source == id]
+                id = of_file[0] if len(of_file) == 1 else id
             return version.catalog.document(id, None if reader.groups is None else reader.names)
 
     def places(self, id: str, start: int, end: int, *, reader: Reader) -> dict[int, tuple[Box, ...]]:

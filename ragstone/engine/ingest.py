@@ -21,6 +21,7 @@ from contextlib import (
 )
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from threading import Event
 
 from ragstone.core.errors import Conflict, KnowledgeBaseError
@@ -35,6 +36,7 @@ from ragstone.engine.following import follow, follow_to_the_end, lock, with_engi
 from ragstone.engine.opening import OpenVersions
 from ragstone.engine.pipeline import StreamWatcher, Turn, ingest
 from ragstone.engine.progress import OnProgress, Reporter
+from ragstone.engine.roots import keep_names
 from ragstone.engine.tracking import tracked
 from ragstone.settings import AcquireSettings, Settings
 
@@ -65,7 +67,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
-    """What an ingest reads, and the names of its sources.
+    """What an ingest reads, the names of its sources, and the folders on disk that they are in.
 
     Stored documents that it does not find are removed if their source begins with one of ``prune``.
     """
@@ -73,6 +75,7 @@ class Intake:
     read: Read
     files: int = 0
     sources: tuple[str, ...] = field(default=())
+    folders: tuple[Path, ...] = field(default=())
     prune: tuple[str, ...] = field(default=())
 
 
@@ -153,6 +156,7 @@ class Ingest:
         request = Request.by_owner("ingest")
         async with self.alone() as (version, settings):
             catalog, watcher = version.catalog, StreamWatcher(version.catalog)
+            keep_names(version, intake.folders)
             with self._reporting(version, intake, on_progress) as reporter:
                 stream = watcher.watch(intake.read(version, settings.acquire, request.stop, reporter))
                 report = await self.store(stream, request, reporter)
@@ -166,6 +170,9 @@ class Ingest:
 
     async def _shared(self, intake: Intake, on_progress: OnProgress | None, share: Share) -> AddReport:
         turn = partial(self._turn, share.is_ours)
+        async with turn():
+            with self._versions.current() as version:
+                keep_names(version, intake.folders)
         for _ in range(ATTEMPTS):
             try:
                 return await self._in_turns(intake, on_progress, turn, partial(self._turn, always))
@@ -248,11 +255,12 @@ def _keep_rules(version: Components, settings: Settings) -> None:
 
 def _choose_embedder(version: Components, documents: Sequence[Document]) -> None:
     """Choose the open embedder, now that the first documents are known. Call it under the lock."""
-    if version.has_embedder or not documents or BuiltWith(**version.catalog.built_with()).embedder:
+    stored = BuiltWith(**version.catalog.built_with())
+    if version.has_embedder or not documents or stored.embedder:
         return
     settings = languages.settled(version.settings, documents)
     embedder = version.source.build_embedder(settings.index, settings.services)
-    version.catalog.set_built_with(BuiltWith.of(settings, embedder).to_json())
+    version.catalog.set_built_with(replace(BuiltWith.of(settings, embedder), roots=stored.roots).to_json())
 
 
 def _combined(first: AddReport, second: AddReport) -> AddReport:

@@ -22,13 +22,12 @@ from ragstone.core.layout import Box, boxes
 from ragstone.core.records import Document, Span
 from ragstone.engine.components import Components
 from ragstone.engine.opening import OpenVersions
+from ragstone.engine.roots import UPLOADS
 from ragstone.engine.table_rows import TableRows, table_of
 
 State = Literal["same", "changed", "gone", "part", "none"]
 """The state of a document's file: it is unchanged since it was read; it was changed or removed; the document is a part
 of a file, such as a row of a table or a file in an archive; or there never was a file, as for a web page."""
-UPLOADS = "uploads/"
-"""The prefix of the ids of uploaded documents: the folder of the files in the knowledge base's folder."""
 MOST_HEADINGS = 4
 KEPT_BYTES = 32_000_000
 """Bytes of drawn pages that are kept in memory."""

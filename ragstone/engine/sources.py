@@ -15,6 +15,7 @@ from ragstone.engine.components import Components
 from ragstone.engine.ingest import Read
 from ragstone.engine.jobs.queue import Work
 from ragstone.engine.progress import Reporter
+from ragstone.engine.roots import base, names
 from ragstone.settings import AcquireSettings, Settings
 
 FOLDER = "sources"
@@ -44,11 +45,6 @@ def refuse_unreadable(sources: Sequence[str | Document], settings: AcquireSettin
             acquire.read(acquire.on_disk(source), settings, base=Path())
 
 
-def base(version: Components) -> Path:
-    """Return the base folder of the paths of documents."""
-    return version.folder.resolve().parent
-
-
 def reading(sources: Sequence[str | Document]) -> Read:
     """Return a function that reads these sources, one by one."""
     return lambda version, settings, stop, reporter: read_all(version, sources, settings, stop, reporter)
@@ -76,13 +72,15 @@ def read_all(
     A missing path is an immediate error. If one of several remote sources fails, it is reported and its stored
     documents stay; the others are read.
     """
-    is_stored = noting(version, reporter)
+    is_stored, named = noting(version, reporter), names(version, folders(sources, settings))
 
     def read(source: str | Document) -> Iterable[Acquired]:
         if isinstance(source, Document):
             return [acquire.read_given(source, settings, stop)]
         if not acquire.is_remote(source, settings):
-            return acquire.read(acquire.on_disk(source), settings, base=base(version), is_stored=is_stored, stop=stop)
+            return acquire.read(
+                acquire.on_disk(source), settings, base=base(version), names=named, is_stored=is_stored, stop=stop
+            )
         opened = acquire.open_source(source, settings, version.folder / FOLDER)
         groups = acquire.connection_of(source, settings).groups
         found = acquire.read_source(opened, settings, groups=groups, is_stored=is_stored, stop=stop)
@@ -105,6 +103,12 @@ def roots(sources: Sequence[str], settings: AcquireSettings, folder: Path) -> tu
         else acquire.root(acquire.on_disk(source))
         for source in sources
     )
+
+
+def folders(sources: Sequence[str | Document], settings: AcquireSettings) -> tuple[Path, ...]:
+    """Return the folders on disk that these sources are in."""
+    named = [one for one in sources if isinstance(one, str) and not acquire.is_remote(one, settings)]
+    return tuple(acquire.folder(acquire.on_disk(one)) for one in named)
 
 
 def count(sources: Sequence[str | Document], settings: AcquireSettings) -> int:

@@ -224,11 +224,11 @@ def _built_with(location: Location, path: Path) -> BuiltWith | None:
 
 
 def _hand_on_rules(version: Components, other: Components) -> None:
-    """Copy the access rules of the version in use to another one."""
+    """Copy the access rules and the names of folders of the version in use to another one."""
     stored = BuiltWith(**version.catalog.built_with())
     theirs = BuiltWith(**other.catalog.built_with())
-    if theirs.access != stored.access:
-        other.catalog.set_built_with(replace(theirs, access=stored.access).to_json())
+    if (theirs.access, theirs.roots) != (stored.access, stored.roots):
+        other.catalog.set_built_with(replace(theirs, access=stored.access, roots=stored.roots).to_json())
 
 
 async def _catch_up(version: Components, other: Components, on_progress: OnProgress | None) -> AddReport:

@@ -171,12 +171,14 @@ def test_id_does_not_depend_on_the_given_path(tmp_path: Path, monkeypatch: pytes
         assert (document.id, document.source) == ("docs/a.txt", str(docs / "a.txt"))
 
 
-def test_file_outside_base_has_full_path_as_id(tmp_path: Path):
+def test_id_outside_the_base_begins_with_a_name(tmp_path: Path):
     (tmp_path / "kb").mkdir()
-    (tmp_path / "a.txt").write_text("text")
-    (document,) = read_all(tmp_path / "a.txt", base=tmp_path / "kb")
-    assert isinstance(document, Document)
-    assert document.id == (tmp_path / "a.txt").as_posix()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("text")
+    for names, id in (({}, "docs/a.txt"), ({str(tmp_path): "plant"}, "plant/docs/a.txt")):
+        document, _ = acquire.read(str(tmp_path / "docs"), AcquireSettings(), base=tmp_path / "kb", names=names)
+        assert isinstance(document, Document)
+        assert document.id == id
 
 
 def test_reports_links_out_of_the_folder(tmp_path: Path):

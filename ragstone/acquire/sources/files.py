@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Event
+from types import MappingProxyType
 
 from ragstone.acquire.metadata.groups import NOTHING_GIVEN, Given
 from ragstone.acquire.readers import left_out, suffix_of
@@ -17,6 +18,8 @@ from ragstone.core.errors import SourceError
 from ragstone.core.records import Acquired, Document, Finished, Skipped, Unchanged
 from ragstone.core.threads import check
 from ragstone.settings import AcquireSettings
+
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 def count(source: str) -> int:
@@ -33,6 +36,27 @@ def root(source: str) -> str:
     return printable(path.resolve() if path.is_dir() else _absolute(path))
 
 
+def folder(source: str) -> Path:
+    """Return the folder that a source names, or that the file lies in that it names."""
+    path = Path(source)
+    return path.resolve() if path.is_dir() else _absolute(path).parent
+
+
+def id_of(file: Path, base: Path, names: Mapping[str, str]) -> str:
+    """Return the id of a file, which does not say where on the disk it lies.
+
+    It is the path below the base. Outside of the base it is the path below the innermost folder that has a name, after
+    that name. A folder of the base that has the name of another one is told from it by the name of the base.
+    """
+    for folder in file.parents:
+        below = file.relative_to(folder)
+        if folder == base:
+            return f"{base.name}/{below.as_posix()}" if below.parts[0] in names.values() else below.as_posix()
+        if name := names.get(str(folder)):
+            return f"{name}/{below.as_posix()}"
+    return f"{file.parent.name}/{file.name}".lstrip("/")
+
+
 def files_of(source: str) -> list[Path]:
     """Return the files that `read` would read.
 
@@ -47,6 +71,7 @@ def read(
     settings: AcquireSettings,
     *,
     base: Path,
+    names: Mapping[str, str] = NO_NAMES,
     is_stored: IsStored = never_stored,
     stop: Event | None = None,
 ) -> Iterator[Acquired]:
@@ -57,7 +82,8 @@ def read(
     Args:
         source: path of a file or folder.
         settings: column names and limits.
-        base: folder that document ids are relative to. A file outside this folder has its full path as its id.
+        base: folder that document ids are relative to.
+        names: names by folder, for ids of files outside of the base.
         is_stored: called before a file is read; a file that is stored and unchanged is not read.
         stop: when it is set, the iterator raises `Stopped`, even in the middle of a file.
 
@@ -68,7 +94,9 @@ def read(
     entries = _entries(source)
     named = not Path(source).is_dir()
     roots = () if named else (Path(source).resolve(),)
-    return _read(entries, settings, base.resolve(), roots, NOTHING_GIVEN, named=named, is_stored=is_stored, stop=stop)
+    return _read(
+        entries, settings, base.resolve(), names, roots, NOTHING_GIVEN, named=named, is_stored=is_stored, stop=stop
+    )
 
 
 def read_files(
@@ -76,6 +104,7 @@ def read_files(
     settings: AcquireSettings,
     *,
     base: Path,
+    names: Mapping[str, str] = NO_NAMES,
     roots: Sequence[Path] = (),
     given: Given = NOTHING_GIVEN,
     is_stored: IsStored = never_stored,
@@ -86,7 +115,7 @@ def read_files(
     ``given`` is what is known from outside of who may read them.
     """
     entries = map(_absolute, files)
-    return _read(entries, settings, base.resolve(), roots, given, named=False, is_stored=is_stored, stop=stop)
+    return _read(entries, settings, base.resolve(), names, roots, given, named=False, is_stored=is_stored, stop=stop)
 
 
 def _entries(source: str) -> list[Path | Skipped]:
@@ -114,6 +143,7 @@ def _read(
     entries: Iterable[Path | Skipped],
     settings: AcquireSettings,
     base: Path,
+    names: Mapping[str, str],
     roots: Sequence[Path],
     given: Given,
     *,
@@ -128,10 +158,9 @@ def _read(
             if isinstance(entry, Skipped):
                 yield entry
                 continue
-            name = entry.relative_to(base) if entry.is_relative_to(base) else entry
             file = File(
                 path=entry,
-                name=printable(name.as_posix()),
+                name=printable(id_of(entry, base, names)),
                 source=printable(entry),
                 suffix=suffix_of(entry),
                 settings=settings,

@@ -12,7 +12,7 @@ from pathlib import Path
 from ragstone.core.source import Entry
 from ragstone.settings import AccessSettings, AcquireSettings
 
-_VERSION = 7
+_VERSION = 8
 """Increase it when files would give other documents than before, so that they are read again."""
 
 IsStored = Callable[[str, str], bool]
