@@ -21,6 +21,7 @@ class MessageWords:
     ``join`` what stands between two questions of one sentence, and ``joined`` what begins a further question. ``own``
     matches words for the asker, ``threshold`` those before a number that is compared, ``age`` how old somebody is.
     ``codes`` stand before a code, ``means`` ask for its meaning. ``measures`` are the units that answer "how heavy".
+    ``links`` are prepositions, and ``asking`` the words that begin a question, in lower case.
     """
 
     greets: re.Pattern[str]
@@ -37,6 +38,9 @@ class MessageWords:
     codes: frozenset[str]
     means: frozenset[str]
     measures: Mapping[str, Sequence[str]]
+    links: frozenset[str]
+    articles: frozenset[str]
+    asking: frozenset[str]
 
 
 @cache
@@ -71,6 +75,9 @@ def message_words(language: str) -> MessageWords:
         codes=frozenset(own["codes"]),
         means=frozenset(own["means"]),
         measures=own["measures"],
+        links=frozenset(own["links"]),
+        articles=frozenset(own["articles"]),
+        asking=frozenset(own["again"]),
     )
 
 

@@ -6,6 +6,6 @@ it (search, ranking, answers, judges) receives that record and never reads the t
 
 from ragstone.question.analysis import KINDS, kind
 from ragstone.question.follow_up import rewritten
-from ragstone.question.reading import ALONE, Context, last_of, read, read_again
+from ragstone.question.reading import ALONE, Context, read, read_again
 
-__all__ = ["ALONE", "KINDS", "Context", "kind", "last_of", "read", "read_again", "rewritten"]
+__all__ = ["ALONE", "KINDS", "Context", "kind", "read", "read_again", "rewritten"]

@@ -1,10 +1,10 @@
 """Understand a question that follows others: search for it with the turn before it, and read it with the last question.
 
-"And in winter?" means little to a search alone. So it is searched for as it is, and, at half the weight, together with
-the last question and the beginning of its answer. Nothing is replaced, so a question mistaken for a follow-up is still
-found. What reads the passages gets the last question and this one, if this one may not be understood alone: on 65
-such turns of MTRAG-UN (development) that tells answerable from unanswerable ones better, with an AUC of 0.83 instead of
-0.77 for the question alone.
+"Why does it close early?" means little to a search alone. So it is searched for as it is, and, at half the weight,
+together with the last question and the beginning of its answer. What reads the passages gets the last question and this
+one, if this one may not be understood alone: on 65 such turns of MTRAG-UN (development) that tells answerable from
+unanswerable ones better, with an AUC of 0.83 instead of 0.77 for the question alone. A question without a verb, such as
+"And in winter?", is completed first (`ellipsis`).
 
 A language model, if there is one, rewrites the question instead. Its rewriting is only searched for, and only if it
 keeps every content word of the question. A rewriting that asks for something else, as an earlier answer may have
@@ -45,7 +45,7 @@ Reply with the question alone."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Last:
-    """The turn that a question can lean on: its question as it was understood, and the answer.
+    """A turn that a question can lean on: its question as it was understood, and the beginning of its answer, if any.
 
     It ``goes_on`` if the answer asked back, so that the next question surely belongs to it.
     """
@@ -55,9 +55,21 @@ class Last:
     goes_on: bool = False
 
 
-def leans(question: Question, last: Last | None) -> bool:
-    """Return whether a question is read together with the turn before it."""
-    return last is not None and (last.goes_on or question.depends)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """The last turn of a conversation, and the last that was not refused."""
+
+    asked: Last | None = None
+    answered: Last | None = None
+
+
+def leant_on(question: Question, said: Said) -> Last | None:
+    """Return the turn that a question is read together with: none, or the last one that can tell what "it" is.
+
+    A bare "Why?" asks about the last turn, whether it was refused or not.
+    """
+    last = said.answered if question.keywords else said.asked
+    return last if last and (last.goes_on or question.depends) else None
 
 
 def joined(question: Question, last: Last | None) -> str:
@@ -65,9 +77,9 @@ def joined(question: Question, last: Last | None) -> str:
     return f"{last.text} {question.text}" if last else question.text
 
 
-def context(question: Question, last: Last) -> str:
+def context_of(question: Question, last: Last) -> str:
     """Return the question with the turn before it, to search for as well."""
-    return " ".join(f"{last.text} {last.answer[:CONTEXT_ANSWER]} {question.text}".split())
+    return " ".join(f"{last.text} {last.answer} {question.text}".split())
 
 
 def is_refused(answer: str) -> bool:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, reduce
 
 from ragstone.core.answers import Turn
-from ragstone.core.question import Question, Wording
+from ragstone.core.question import Question, Requirement, Wording
 from ragstone.language import language_of
 from ragstone.language.facts import words
 from ragstone.question import analysis
 from ragstone.question.asks import MAX_QUESTION, asks_of
-from ragstone.question.follow_up import MOST_TURNS, Last, context, is_refused, joined, leans
+from ragstone.question.ellipsis import MOST_WORDS, Completed, completed
+from ragstone.question.follow_up import CONTEXT_ANSWER, MOST_TURNS, Last, Said, context_of, is_refused, joined, leant_on
 from ragstone.question.frame import unframed
 from ragstone.question.parts import parts_of
 from ragstone.question.requirements import requirements_of
@@ -32,17 +34,19 @@ class Context:
     entities: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
 
 
+KEPT_TURNS = 256
+"""Earlier turns that are kept as they were understood, because each further question leans on them."""
 ALONE = Context()
 """No conversation, and nothing known of the language."""
 
 
 def read(text: str, context: Context = ALONE) -> Question:
     """Return the record of a question, with what it takes from the conversation."""
-    last = last_of(context.before)
+    said = _said(context.before)
     question = _alone(text, context)
-    if question.about_answer and last:
-        return _about(question, last, context)
-    whole = _with_last(question, last)
+    if question.about_answer and said.asked:
+        return _about(question, said.asked, context)
+    whole = _following(question, said, context)
     return replace(whole, parts=tuple(_parts(whole, context)))
 
 
@@ -56,13 +60,14 @@ def _about(question: Question, last: Last, context: Context) -> Question:
 
 def _parts(question: Question, context: Context) -> Iterator[Question]:
     """Yield the questions of a message, each with what it takes from the one before; nothing if there is only one."""
-    last: Last | None = None
+    said = Said()
     for text in parts_of(question.wording.typed, question.language) if not question.talk else ():
         part = _alone(text, replace(context, language=question.language))
         if part.talk and not part.talk.names_something:
             continue
-        part = _with_last(part, last if part.depends else None)
+        part = _following(part, said if part.depends else Said(), context)
         last = Last(text=part.text, answer="")
+        said = Said(asked=last, answered=last)
         yield part
 
 
@@ -88,17 +93,45 @@ def read_again(question: Question, own: str, *, rewritten: bool = False) -> Ques
     return _with_meaning(kept, f"{added}{own}")
 
 
-def last_of(before: Sequence[Turn]) -> Last | None:
-    """Return the last turn that a question can lean on, as it was understood: one that was answered."""
-    last: Last | None = None
-    for turn in before[-MOST_TURNS:]:
-        own = _alone(turn.question, ALONE)
-        if (own.about_answer and last) or (own.talk and not own.talk.names_something) or is_refused(turn.answer):
-            continue
-        goes_on = asks_back(turn.answer)
-        text = joined(own, last) if leans(own, last) else own.text
-        last = Last(text=text, answer="" if goes_on else turn.answer, goes_on=goes_on)
-    return last
+def _said(before: Sequence[Turn]) -> Said:
+    """Return the turns that a question can lean on, as they were understood."""
+    return reduce(_after, before[-MOST_TURNS:], Said())
+
+
+@lru_cache(maxsize=KEPT_TURNS)
+def _after(said: Said, turn: Turn) -> Said:
+    """Return the turns that a question can lean on after one more turn."""
+    own = _turn(turn.question)
+    if (own.about_answer and said.asked) or (own.talk and not own.talk.names_something):
+        return said
+    goes_on, refused = asks_back(turn.answer), is_refused(turn.answer)
+    answer = "" if goes_on or refused else turn.answer[:CONTEXT_ANSWER]
+    last = Last(text=_understood(own, said), answer=answer, goes_on=goes_on)
+    return Said(asked=last, answered=said.answered if refused else last)
+
+
+@lru_cache(maxsize=KEPT_TURNS)
+def _turn(text: str) -> Question:
+    """Return the record of an earlier question."""
+    return _with_meaning(_alone(text, ALONE), text)
+
+
+def _understood(question: Question, said: Said) -> str:
+    """Return the text of a question with what it takes from the conversation."""
+    whole = _completed(question, said)
+    return whole.text if whole else joined(question, leant_on(question, said))
+
+
+def _completed(question: Question, said: Said) -> Completed | None:
+    """Return a question without a verb as the last one with another name; None if it is something else."""
+    if said.asked is None or said.asked.goes_on or len(question.text.split()) > MOST_WORDS:
+        return None
+    for last in {one.text: one for one in (said.asked, said.answered) if one}.values():
+        text = joined(question, last)
+        language = question.language or _turn(last.text).language or language_of(text)
+        if found := completed(_with_meaning(replace(question, language=language), text), _turn(last.text)):
+            return found
+    return None
 
 
 def _alone(text: str, context: Context) -> Question:
@@ -122,13 +155,27 @@ def _alone(text: str, context: Context) -> Question:
     return analysis.analysed(question, context.entities)
 
 
-def _with_last(question: Question, last: Last | None) -> Question:
-    if last is None:
+def _following(question: Question, said: Said, context: Context) -> Question:
+    """Return a question with what it takes from the conversation."""
+    if whole := _completed(question, said):
+        new = _alone(whole.text, replace(context, language=question.language or context.language))
+        new = replace(new, asked=question.asked, wishes=question.wishes, depends=False, rewritten=whole.text)
+        return _of_new_names(_with_meaning(new, whole.text), whole)
+    last = leant_on(question, said)
+    if (before := last or said.answered) is None:
         return _with_meaning(question, question.text)
-    wording = replace(question.wording, context=context(question, last))
-    return _with_meaning(
-        replace(question, wording=wording), joined(question, last) if leans(question, last) else question.text
-    )
+    wording = replace(question.wording, context=context_of(question, before))
+    return _with_meaning(replace(question, wording=wording), joined(question, last))
+
+
+def _of_new_names(question: Question, whole: Completed) -> Question:
+    """Return a question whose names must be met by the words that are new: "Vienna" of "Vienna office"."""
+
+    def strict(one: Requirement) -> Requirement:
+        new = tuple(word for word in one.words if word.lower in whole.new)
+        return replace(one, words=new or one.words) if one.kind == "name" else one
+
+    return replace(question, requirements=tuple(map(strict, question.requirements)))
 
 
 def _with_meaning(question: Question, text: str) -> Question:
