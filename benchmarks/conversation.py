@@ -1,9 +1,11 @@
-"""Turns of conversations: are their passages found, and are questions that need no search told from others?
+"""Turns of conversations: are their passages found, are they understood, and is talk told from questions?
 
 Found: the last turns of MTRAG-UN (development part), whose conversations people held. The weights of the search for a
 turn with the one before it were chosen on this part, so these figures are in sight of it; the passages are those that
 some turn refers to, so they are easier to find than among all. A turn is searched for alone, with its conversation, and
 after a turn of another conversation, as when somebody changes the subject.
+
+Understood: 60 follow-ups over small collections, in four languages (`benchmarks.follow_ups`).
 
 Told apart: 400 questions. 300 are every so-many-th question of sets that people wrote, in four languages, and all of
 them ask documents, headlines included. The other 100 (``kinds.jsonl``) were written by the author of the rules, after
@@ -23,6 +25,7 @@ from statistics import mean
 
 from benchmarks.bases import NO_CACHE, filled
 from benchmarks.common import Options, Result, Table, main, skipped
+from benchmarks.follow_ups import judged, rows, share
 from benchmarks.question_sets import Asked, question_set
 from ragstone import index
 from ragstone.core.access import OWNER
@@ -64,10 +67,11 @@ class KindCase:
 
 
 async def measure(options: Options) -> Result:
-    """Measure both; of kinds only a part in a quick run."""
+    """Measure all three; in a quick run only a part of each."""
     if options.data is None or not options.folder(SET):
         return skipped("conversations are those of MTRAG-UN")
     found = await _found(options)
+    understood = [one async for one in judged(options)]
     told = await _told(kind_cases(options.data, QUICK_EACH if options.quick else EACH))
     right = [case.kind == kind for case, kind in told]
     wrong = Counter((case.kind, kind) for case, kind in told if case.kind != kind)
@@ -77,6 +81,8 @@ async def measure(options: Options) -> Result:
             "ndcg_last_turn": found["with its conversation"],
             "ndcg_alone": found["alone"],
             "ndcg_subject_changed": found["after another conversation"],
+            "followups_right": share(understood, "right"),
+            "followups_wrong": share(understood, "wrong"),
             "kinds_right": round(mean(right), 4),
             "searches_taken_for_talk": sum(search),
             "kinds": len(told),
@@ -86,6 +92,11 @@ async def measure(options: Options) -> Result:
                 title=f"Last turns of {SET}, nDCG@{K}",
                 columns=["searched for", f"nDCG@{K}"],
                 rows=[[name, f"{value:.3f}"] for name, value in found.items()],
+            ),
+            Table(
+                title=f"{len(understood)} follow-ups, by the rules' author",
+                columns=["language", "turns", "right", "wrong", "refused"],
+                rows=list(rows(understood)),
             ),
             Table(
                 title=f"Kinds of {len(told)} questions: {sum(right)} right",
