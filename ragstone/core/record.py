@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Chunk, Document, Span
 from ragstone.core.table import Cell, Row, Table
@@ -35,9 +36,9 @@ class _Field:
     is_fact: bool
 
 
-def file_of(document: Chunk | Document) -> str:
+def file_of(document: Chunk | Document | DocumentSummary) -> str:
     """Return the name of the file that a document is of: its id without the key of a row or an entry."""
-    id = document.document_id if isinstance(document, Chunk) else document.id
+    id = document.id if isinstance(document, Document) else document.document_id
     path = document.metadata.get("path")  # the end of the name; a column may be called so too
     at = f"/{id}#".find(f"/{path}#") if path and isinstance(path, str) else -1
     return id[: at + len(str(path))] if at >= 0 else id.partition("#")[0]

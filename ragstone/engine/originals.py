@@ -19,6 +19,7 @@ from ragstone import acquire
 from ragstone.core.access import Reader
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.layout import Box, boxes
+from ragstone.core.reading import note_of
 from ragstone.core.records import Document, Span
 from ragstone.engine.components import Components
 from ragstone.engine.opening import OpenVersions
@@ -47,7 +48,7 @@ class Original:
 
     ``name`` is its name; ``may_save`` says whether the reader may have the file itself, of ``size`` bytes; ``pages`` is
     the number of pages that can be drawn; ``is_row`` says whether the document is a row that can be shown in its table.
-    Of a changed file, the reader gets neither.
+    Of a changed file, the reader gets neither. ``note`` says why the text may be wrong or lack parts of the file.
     """
 
     document_id: str
@@ -57,6 +58,7 @@ class Original:
     may_save: bool = False
     pages: int = 0
     is_row: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +108,9 @@ class Originals:
         """
         with self._versions.current() as version:
             found = _find(version, id, reader)
-            name = found.path.name if found.path else ""
+            name, note = found.path.name if found.path else "", note_of(found.document)
             if found.path is None or found.state != "same":
-                return Original(document_id=found.document.id, state=found.state, name=name)
+                return Original(document_id=found.document.id, state=found.state, name=name, note=note)
             may_save = _may_save(version, found, reader)
             return Original(
                 document_id=found.document.id,
@@ -118,6 +120,7 @@ class Originals:
                 may_save=may_save,
                 pages=_pages(found),
                 is_row=bool(found.key),
+                note=note,
             )
 
     def cited(self, id: str, start: int, end: int, *, reader: Reader) -> tuple[CitedPage, ...]:

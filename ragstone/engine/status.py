@@ -12,7 +12,8 @@ from ragstone.catalog.protocol import Catalog
 from ragstone.core.access import Reader
 from ragstone.core.catalog import EngineStatus
 from ragstone.core.errors import Damaged, EngineError, KnowledgeBaseError
-from ragstone.core.filters import Compare
+from ragstone.core.filters import Compare, Exists
+from ragstone.core.reading import PARTIAL, partial_of
 from ragstone.core.records import UNCLEAR, Skipped
 from ragstone.core.reports import MOST_HIDDEN, MOST_REASONS, hidden_notices
 from ragstone.engine import languages
@@ -23,6 +24,9 @@ from ragstone.engine.jobs.queue import JobCounts
 from ragstone.engine.progress import Running, running
 from ragstone.history.spending import Costs
 from ragstone.storage.cache import CacheStatus
+
+_MOST_LISTED = 500
+"""Documents that are looked at for what they lack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +97,12 @@ def status_of(version: Components, reader: Reader) -> Status:
         catalog=location.address,
         jobs=_job_counts(version),
         running=running(version.folder),
-        notices=(*_on_hidden(version.catalog), *_on_languages(version), *_on_engines(engines)),
+        notices=(
+            *_on_hidden(version.catalog),
+            *_on_partial(version.catalog),
+            *_on_languages(version),
+            *_on_engines(engines),
+        ),
     )
 
 
@@ -124,6 +133,19 @@ def _on_hidden(catalog: Catalog) -> tuple[str, ...]:
         found = catalog.listing(None, "", "", MOST_HIDDEN, where=Compare(key=UNCLEAR, op="=", value=reason))
         hidden[reason] = (count, [one.document_id for one in found.documents])
     return hidden_notices(hidden)
+
+
+def _on_partial(catalog: Catalog) -> tuple[str, ...]:
+    """Return which documents lack parts of their files."""
+    found = catalog.listing(None, "", "", _MOST_LISTED, where=Exists(key=PARTIAL))
+    notes = {one.document_id: note for one in found.documents if (note := partial_of(one))}
+    if not notes:
+        return ()
+    count = found.total - len(found.documents) + len(notes)
+    shown = ", ".join(f"{id} ({note})" for id, note in list(notes.items())[:MOST_HIDDEN])
+    rest = f" and {count - MOST_HIDDEN:,} more" if count > MOST_HIDDEN else ""
+    what = f"{count:,} documents were" if count > 1 else "1 document was"
+    return (f"{what} read only in part: {shown}{rest}",)
 
 
 def _on_languages(version: Components) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ragstone.core.answers import Answer
 from ragstone.core.hits import Hits
+from ragstone.core.reading import note_of
 from ragstone.core.records import Document, Hit, Span
 
 
@@ -55,6 +56,7 @@ def document(document: Document, span: Span) -> dict[str, Any]:
         "source": document.source,
         "metadata": dict(document.metadata),
         "characters": len(document.text),
+        "note": note_of(document),
         "start": span.start,
         "end": span.end,
         "text": span.of(document.text),

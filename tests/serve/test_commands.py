@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 import typer
+from kb import add
 from running import Run
 
 import ragstone
+from ragstone.core.records import Document, Mark
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.changed_settings import ChangedSettings
 from ragstone.serve.cli import app as cli
@@ -145,6 +147,21 @@ def test_status_and_settings(run: Run) -> None:
     assert origins["chunk.size"] == (1200, "knowledge base")
     assert origins["query.rrf_k"] == (60, "default")
     assert "rank.top_k" in run("settings").out
+
+
+def test_tells_how_a_document_was_read(run: Run, kb: Path) -> None:
+    marks = (Mark(kind="heading", start=0, end=4, level=1, label="Mill"),)
+    lacking = {"kind": "docx", "pages": 2, "partial": "2 charts were left out"}
+    with closing(KnowledgeBase.open(kb)) as opened:
+        add(opened, Document(id="mill.docx", text="Mill\n\nIt grinds.", metadata=lacking, marks=marks))
+    assert run("show", "mill.docx", "--parse").out.splitlines() == [
+        "mill.docx: docx, 16 characters",
+        "  2 pages, 1 heading",
+        "  read only in part: 2 charts were left out",
+    ]
+    assert run("show", "mill.docx", "--parse", "--json").json["pages"] == 2
+    assert run("show", "mill.docx", "--json").json["note"] == "read only in part: 2 charts were left out"
+    assert "1 document was read only in part: mill.docx (2 charts were left out)" in run("status").out
 
 
 def test_lists_services_of_settings_changed_live(run: Run, kb: Path) -> None:

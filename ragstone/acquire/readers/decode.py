@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ragstone.acquire.readers.encodings import guess_encoding, is_western
 from ragstone.core.errors import SourceError
+from ragstone.core.reading import GUESSED, REPLACED, note_of
 from ragstone.core.record import file_of
 from ragstone.core.records import Decoded, Document
 from ragstone.settings import AcquireSettings
@@ -30,12 +31,7 @@ _BYTE_ORDER_MARKS = {
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 _NOT_IN_CP1252 = b"\x81\x8d\x8f\x90\x9d"
 _MOST_CONTROLS = 0.02
-_DOUBTFUL = 0.85
-"""OCR that is less sure than this has more than one wrong character in twenty as a rule."""
 _MOST_REPLACED = 0.1
-_GUESSED, _REPLACED = "guessed", "undecodable replaced"
-AS_TEXT, LEFT_OUT = "read as text", "left out"
-"""How notes on the text of a file end."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -80,12 +76,12 @@ def detect(path: Path, settings: AcquireSettings) -> Encoding:
         if settings.encoding:
             return _named(settings.encoding)
         if guess := guess_encoding(path):
-            return Encoding(name=guess, note=f"{guess}, {_GUESSED}")
+            return Encoding(name=guess, note=f"{guess}, {GUESSED}")
         if is_western(path) and not _has_any(path, _NOT_IN_CP1252):
-            return Encoding(name="cp1252", note=f"windows-1252, {_GUESSED}")
+            return Encoding(name="cp1252", note=f"windows-1252, {GUESSED}")
     if mostly_wrong and replaced > _MOST_REPLACED * total:
         raise Unreadable("its encoding is unclear; name it, as in --set acquire.encoding=gb18030, or save it as UTF-8")
-    return Encoding(name=name, note=f"{name.removesuffix('-sig')}, {replaced} {_REPLACED}")
+    return Encoding(name=name, note=f"{name.removesuffix('-sig')}, {replaced} {REPLACED}")
 
 
 def _named(encoding: str) -> Encoding:
@@ -105,15 +101,9 @@ def start_of(path: Path, count: int) -> str:
 
 def decoded_file(document: Document) -> Decoded | None:
     """Return the file of a document and why its text may be wrong or lack parts; None if nothing says so."""
-    note, file = str(document.metadata.get("decoding", "")), file_of(document)
-    sure = document.metadata.get("ocr_confidence")
-    if document.id == file and (missing := document.metadata.get("partial")):
-        note = f"read only in part: {missing}"
-    elif "ocr" in document.metadata and isinstance(sure, float) and sure < _DOUBTFUL:
-        note = f"read from pictures by OCR, at a confidence of {sure:.0%}"
-    elif not note.endswith((_GUESSED, _REPLACED, AS_TEXT, LEFT_OUT)):  # a table may have a column of that name
+    if not (note := note_of(document)):
         return None
-    return Decoded(source=document.source.removesuffix(document.id.removeprefix(file)), note=note)
+    return Decoded(source=document.source.removesuffix(document.id.removeprefix(file_of(document))), note=note)
 
 
 def clean(text: str) -> str:

@@ -15,6 +15,7 @@ from ragstone.acquire.readers.decode import Unreadable, clean
 from ragstone.acquire.readers.tables.grid import Box, Cell, Grid, grid
 from ragstone.core.filters import Scalar
 from ragstone.core.layout import Placed
+from ragstone.core.reading import PARTIAL
 from ragstone.core.records import Document, Mark, Metadata
 from ragstone.language.units import is_unit_line
 from ragstone.settings import AcquireSettings
@@ -287,14 +288,14 @@ class Writer:
         )
 
     def _with_notice(self, facts: Metadata) -> Metadata:
-        """Return facts whose ``partial`` also says what was left out."""
+        """Return facts that also say what was left out."""
         if not self._left_out:
             return facts
         counted = [f"{count} {what}{'s' if count > 1 else ''}" for what, count in self._left_out.items()]
         listed = " and ".join(part for part in (", ".join(counted[:-1]), counted[-1]) if part)
         notice = f"{listed} {'was' if self._left_out.total() == 1 else 'were'} left out"
-        before = facts.get("partial")
-        return {**facts, "partial": f"{before}; {notice}" if before else notice}
+        before = facts.get(PARTIAL)
+        return {**facts, PARTIAL: f"{before}; {notice}" if before else notice}
 
     def _block(self, text: str) -> int | None:
         """Add a block and return where it begins; None if it is empty."""

@@ -190,19 +190,25 @@ def show(
         str, typer.Argument(metavar="DOCUMENT_ID", help="An id, or the end of one.", show_default=False)
     ],
     span: Annotated[str | None, typer.Option(metavar="START:END", help="Print only these characters.")] = None,
+    parse: Annotated[bool, typer.Option("--parse", help="Print how it was read, and what was left out.")] = False,
     groups: As = None,
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:
     """Print a document, or the part that an answer cites."""
     from ragstone.core.printable import printable
+    from ragstone.core.reading import reading_of
     from ragstone.serve import as_json as json
     from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
 
     with opened(kb) as opened_kb:
         document = opened_kb.documents.get(typed.text(document_id), reader=Reader.of(groups))
     part = typed.span(span, len(document.text))
-    if as_json:
+    if parse:
+        found = reading_of(document)
+        screen.show({"document_id": document.id, **asdict(found)}, state.read(document.id, found), as_json=as_json)
+    elif as_json:
         screen.write_json(json.document(document, part))
     else:
         print(printable(part.of(document.text)))

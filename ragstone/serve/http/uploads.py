@@ -199,6 +199,8 @@ class _Form:
     def _on_part_end(self) -> None:
         if self._file:
             self._close()
+            if not self._file_bytes:
+                raise Refused("usage", f"{[*self._upload.files][-1]} was not added: it is empty")
         elif self._name == "groups":
             groups = re.split("[;,|]", self._value.decode(errors="replace"))
             self._upload.groups = [*(self._upload.groups or []), *(group for group in groups if group.strip())]

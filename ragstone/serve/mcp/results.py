@@ -101,6 +101,7 @@ class ReadText:
     source: str
     metadata: dict[str, Any]
     characters: int
+    note: str
     start: int
     end: int
     text: str
@@ -118,7 +119,8 @@ class ReadText:
 
     def for_reading(self) -> str:
         more = f"; continue with start={self.end}" if self.end < self.characters else ""
-        return f"{_place(self)} of {self.characters}{more}\n\n{printable(self.text)}"
+        note = f"\nNote: {one_line(self.note)}." if self.note else ""
+        return f"{_place(self)} of {self.characters}{more}{note}\n\n{printable(self.text)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from ragstone.settings.load import written
 
 if TYPE_CHECKING:
     from ragstone.core.catalog import EngineStatus, Finding
+    from ragstone.core.reading import Reading
     from ragstone.engine.backup import CopyReport
     from ragstone.engine.doctor import Health
     from ragstone.engine.erasure import Erasure
@@ -58,6 +59,18 @@ def ingested(report: AddReport, kb: str) -> Iterator[Line]:
     yield from _decoded(report.decoded)
     for notice in report.notices:
         yield line(("note: ", "yellow"), notice)
+
+
+def read(id: str, found: Reading) -> Iterator[Line]:
+    """Show how a document was read."""
+    yield line((one_line(id), "bold"), f": {one_line(found.kind) or 'text'}, {count(found.characters, 'character')}")
+    counts = {"page": found.pages, "heading": found.headings, "table": found.tables, "code block": found.code}
+    if listed := [count(number, name) for name, number in counts.items() if number]:
+        yield line(", ".join(listed), indent=2)
+    if found.ocr:
+        sure = "" if found.ocr_confidence is None else f", at a confidence of {found.ocr_confidence:.0%}"
+        yield line(f"text in pictures read by {one_line(found.ocr)}{sure}", indent=2)
+    yield line((one_line(found.note) or "nothing was left out", "yellow" if found.note else ""), indent=2)
 
 
 def erased(report: Erasure) -> Iterator[Line]:

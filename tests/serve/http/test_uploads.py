@@ -77,6 +77,24 @@ def test_reports_unreadable_files_without_paths(serving: Serving) -> None:
     assert str(live.engine.folder.resolve()) not in str(job)
 
 
+def test_tells_at_once_that_a_file_is_empty(serving: Serving) -> None:
+    live = serving(documents=())
+    told = live.upload(("empty.txt", b""))
+    assert (told.status_code, told.json()["error"]["message"]) == (400, "empty.txt was not added: it is empty")
+    assert live.http.get("/jobs").json()["jobs"] == []
+
+
+def test_tells_what_a_document_lacks(serving: Serving) -> None:
+    lacking = {"partial": "3 scans were not read (acquire.ocr_pages)"}
+    live = serving(documents=(Document(id="scans.pdf", text="The mill.", metadata=lacking),))
+    note = "read only in part: 3 scans were not read"
+    assert [one["note"] for one in live.http.get("/documents").json()["documents"]] == [note]
+    assert live.http.get("/documents/scans.pdf").json()["reading"]["note"] == note
+    assert live.http.get("/places/scans.pdf").json()["note"] == note
+    (notice,) = live.http.get("/status").json()["notices"]
+    assert notice == f"1 document was read only in part: scans.pdf ({lacking['partial']})"
+
+
 def test_reads_an_ordinary_table(serving: Serving) -> None:
     live = serving(documents=())
     job = live.finished(live.upload(("shops.csv", b"name,price,city\nMill,12,Vilnius\nForge,7,Kaunas\n")))

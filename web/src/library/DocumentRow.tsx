@@ -1,6 +1,7 @@
 import type { Listed } from "../api/types";
 import { nameOf } from "../chat/target";
 import { IconButton } from "../shell/Button";
+import { Icon } from "../shell/Icon";
 import { ago } from "../shell/time";
 import { safeLink } from "../text/links";
 import { words } from "../words/words";
@@ -36,6 +37,11 @@ export function DocumentRow({ document, canWrite, selected, onSelect, onOpen, on
       <button type="button" className="document-open" onClick={() => onOpen(document)}>
         <span className="clip">{name}</span>
         <small className="clip">{about.filter(Boolean).join(" · ")}</small>
+        {document.note && (
+          <small className="clip" title={document.note}>
+            <Icon name="info" /> {document.note}
+          </small>
+        )}
       </button>
       <IconButton icon="chat" label={say.askDocument(name)} onClick={() => onAsk(document)} />
       {canWrite && <IconButton icon="trash" label={say.deleteNamed(name)} onClick={() => onDelete(document)} />}

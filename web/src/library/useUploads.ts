@@ -98,10 +98,12 @@ async function taken(begin: Begin, change: (part: Partial<Upload>) => void): Pro
 }
 
 /** Return the outcome. A file that gave no document has failed, even if its job has not. */
-function outcome({ state, error, report, document_ids }: Job): string {
+export function outcome({ state, error, report, document_ids }: Job): string {
   if (state === "failed") throw new Error(error ?? words().unreadable);
   const skipped = report?.skipped[0]?.reason;
   if (skipped && !document_ids.length) throw new Error(skipped);
   if (skipped) return words().readyExcept(skipped);
+  const notes = [...(report?.decoded.map((one) => one.note) ?? []), ...(report?.notices ?? [])];
+  if (notes.length) return [words().uploadStates.done, ...new Set(notes)].join("; ");
   return report?.unchanged && !document_ids.length ? words().unchanged : "";
 }

@@ -71,6 +71,11 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
             {target.title || document?.title || nameOf(target.documentId)}
           </h2>
           {place && <p className="source-place">{place}</p>}
+          {original?.note && (
+            <p className="source-place">
+              <Icon name="info" /> {original.note}
+            </p>
+          )}
           {link && (
             <a href={link.href} target="_blank" rel="noreferrer">
               {link.host} <Icon name="out" />

@@ -10,6 +10,7 @@ from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.office.package import Element, Package
 from ragstone.acquire.readers.parsed import File, Writer
 from ragstone.core.filters import Scalar
+from ragstone.core.reading import PARTIAL
 
 _BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 _EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
@@ -52,7 +53,7 @@ class EmbeddedPictures:
         left = self._seen - self._file.settings.ocr_pages
         missing = f"{left} pictures were not read (acquire.ocr_pages)" if left > 0 else ""
         partial = missing or (self._reader.missing if self._reader else "")
-        return {**facts, "partial": partial} if partial else facts
+        return {**facts, PARTIAL: partial} if partial else facts
 
     def _read(self, writer: Writer, data: bytes) -> None:
         self._seen += len(data) >= _FEWEST_BYTES

@@ -18,6 +18,7 @@ from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.acquire.readers.tables.figures import is_value
 from ragstone.acquire.readers.tables.grid import Cell
 from ragstone.core.filters import Scalar
+from ragstone.core.reading import PARTIAL
 
 _MOST_MERGED = 10_000
 """Merged cells to follow in a sheet."""
@@ -80,7 +81,7 @@ def _parse(file: File, package: Package | None) -> Parsed:
         formulas = "1 formula has" if unsolved == 1 else f"{unsolved} formulas have"
         notice = f"{formulas} no stored result; open the file in a spreadsheet program and save it"
         partial = f"{partial}; {notice}" if partial else notice
-    facts = {"kind": file.suffix.removeprefix("."), "sheets": len(sheets), "partial": partial, **facts}
+    facts = {"kind": file.suffix.removeprefix("."), "sheets": len(sheets), PARTIAL: partial, **facts}
     # The first heading is no title: it is often "Sheet1".
     embedded = parts.objects.parts if parts else ()
     return writer.parsed(title=title or Path(file.name).stem, facts=facts, parts=embedded)

@@ -25,6 +25,7 @@ from ragstone.acquire.readers.pdf.running import without_running
 from ragstone.acquire.readers.pdf.title import is_left_behind, named
 from ragstone.acquire.readers.pdf.write import Sheet, vocabulary, write_page
 from ragstone.core.named_groups import facts_of, named_in
+from ragstone.core.reading import PARTIAL
 
 _LISTS = ("Readers", "readers", "Groups", "groups", "AllowedGroups", "allowed_groups")
 """Names of properties that name who may read. PDFium lists no names, so these are tried."""
@@ -79,7 +80,7 @@ def parse(file: File) -> Parsed:
         "pages": len(book),
         "author": _author(about.get("Author", "")),
         "created": iso_date(about.get("CreationDate", "")),
-        "partial": _missing(lost, len(pages), len(book)) or scans.partial,
+        PARTIAL: _missing(lost, len(pages), len(book)) or scans.partial,
         **scans.facts,
     }
     return writer.parsed(title=name.title, facts={**facts, **name.facts}, parts=attached)

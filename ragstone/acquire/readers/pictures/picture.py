@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ragstone.acquire.ocr.engines import recognizer
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
+from ragstone.core.reading import PARTIAL
 
 if TYPE_CHECKING:
     from ragstone.acquire.ocr.recognizer import Gray
@@ -47,4 +48,4 @@ def parse(file: File) -> Parsed:
     if not tally.characters:
         raise Unreadable(partial or "no text in the picture")
     kind = file.suffix.removeprefix(".")
-    return writer.parsed(facts={"kind": kind, "pages": pages, "partial": partial, **tally.facts(engine.name)})
+    return writer.parsed(facts={"kind": kind, "pages": pages, PARTIAL: partial, **tally.facts(engine.name)})

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain, dropwhile, islice
 from typing import TextIO, cast
 
-from ragstone.acquire.readers.decode import AS_TEXT, LEFT_OUT, LONGEST_LINE, Encoding, Unreadable, clean, detect
+from ragstone.acquire.readers.decode import LONGEST_LINE, Encoding, Unreadable, clean, detect
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.tables.fields import Json
 from ragstone.acquire.readers.tables.figures import is_figure
@@ -19,6 +19,7 @@ from ragstone.acquire.readers.tables.rows import has_text, read_row, required, r
 from ragstone.acquire.readers.text.plain import text_of
 from ragstone.core.filters import Scalar
 from ragstone.core.named_groups import facts_of, is_access_name, named_anywhere
+from ragstone.core.reading import AS_TEXT, LEFT_OUT
 from ragstone.core.records import Document, Skipped, Span
 
 _DELIMITERS = {".csv": ",;\t|", ".tsv": "\t,;|"}

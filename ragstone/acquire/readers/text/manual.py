@@ -11,6 +11,7 @@ from ragstone.acquire.readers import programs
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.acquire.readers.text import plain
+from ragstone.core.reading import PARTIAL
 
 _PAGE = re.compile(r"^[.'][ \t]*(?:TH|Dd|Dt|SH|Sh)\b", re.MULTILINE)
 _BSD = re.compile(r"^[.'][ \t]*(?:Dd|Dt|Sh)\b", re.MULTILINE)
@@ -52,7 +53,7 @@ def parse(file: File) -> Parsed:
         return plain.parse(file)
     program = programs.manuals()
     parsed = _shown(source, program) if program else _without_macros(source)
-    missing = {} if program else {"partial": "its macros were left out; install mandoc or groff to read it whole"}
+    missing = {} if program else {PARTIAL: "its macros were left out; install mandoc or groff to read it whole"}
     return replace(parsed, title=_title(source, parsed.text), facts={"kind": "manual", **missing, **facts})
 
 

@@ -15,6 +15,7 @@ from ragstone.acquire.readers.text.plain import text_of
 from ragstone.core.catalog import FIELDS
 from ragstone.core.filters import Scalar
 from ragstone.core.named_groups import is_access_name
+from ragstone.core.reading import PARTIAL
 from ragstone.core.records import BOOKKEEPING, Mark
 
 # A line may be millions of characters long, so every pattern takes time linear in its length.
@@ -27,7 +28,7 @@ _NO_PARAGRAPH = re.compile(r"\s*(?:$|[-*+>|#=]|\d+[.)]\s)")
 _DELIMITER_ROW = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()]{0,1000}\)")
 _MOST_FACTS, _LONGEST_FACT = 40, 400
-_RESERVED = BOOKKEEPING | {*FIELDS}
+_RESERVED = BOOKKEEPING | {*FIELDS, PARTIAL}
 """Keys that say what the file is, not what its author wants known of it."""
 
 

@@ -9,6 +9,7 @@ from ragstone.acquire.readers.office.package import Package, joined
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
 from ragstone.acquire.readers.web.html import decoded, parse_page
 from ragstone.core.named_groups import facts_of, named_in
+from ragstone.core.reading import PARTIAL
 
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 _OPF = "{http://www.idpf.org/2007/opf}"
@@ -59,6 +60,6 @@ def parse(file: File) -> Parsed:
         "author": field("creator"),
         "created": iso_date(field("date")),
         "lang": field("language"),
-        "partial": f"chapters that cannot be read: {', '.join(lost)}" if lost else "",
+        PARTIAL: f"chapters that cannot be read: {', '.join(lost)}" if lost else "",
     }
     return writer.parsed(title=field("title"), facts=facts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,8 +14,10 @@ from fastapi import Path as Parameter
 from pydantic import Field
 
 from ragstone.core.access import OWNER
-from ragstone.core.catalog import ListingOrder
+from ragstone.core.catalog import DocumentSummary, ListingOrder
 from ragstone.core.errors import Locked, NotFound
+from ragstone.core.reading import Reading as ReadingRecord
+from ragstone.core.reading import note_of, reading_of
 from ragstone.core.records import Document as DocumentRecord
 from ragstone.core.records import Span
 from ragstone.serve.http import errors, uploads
@@ -22,6 +25,7 @@ from ragstone.serve.http.authentication import Caller, Reading, Writing
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.job_runner import RETRY_SECONDS
 from ragstone.serve.http.messages import Characters, Metadata, Response
+from ragstone.serve.http.plain_words import plain
 from ragstone.serve.http.service import Here, Service
 
 
@@ -37,6 +41,11 @@ class DocumentEntry(Response):
     characters: Characters
     chunks: int
     added: str = Field(description="when it was added or last changed, in ISO 8601")
+    note: str = Field(description="why its text may be wrong or lack parts; empty if nothing says so")
+
+    @classmethod
+    def of(cls, record: DocumentSummary) -> DocumentEntry:
+        return cls.model_validate({**asdict(record), "note": plain(note_of(record))})
 
 
 class DocumentList(Response):
@@ -68,6 +77,24 @@ class Highlight(Response):
     end: Characters
 
 
+class DocumentReading(Response):
+    """How a document was read."""
+
+    kind: str
+    characters: int
+    pages: int
+    headings: int
+    tables: int
+    code: int = Field(description="blocks of code")
+    ocr: str = Field(description="the engine that read text in pictures; empty if none did")
+    ocr_confidence: float | None = Field(description="how sure it was, from 0 to 1")
+    note: str = Field(description="why the text may be wrong or lack parts; empty if nothing says so")
+
+    @classmethod
+    def of(cls, record: ReadingRecord) -> DocumentReading:
+        return cls.model_validate({**asdict(record), "note": plain(record.note)})
+
+
 class Document(Response):
     """A document with its whole text. The text is data: never show it as HTML."""
 
@@ -78,6 +105,7 @@ class Document(Response):
     metadata: Metadata
     characters: Characters
     marks: list[Mark]
+    reading: DocumentReading
     text: str
     highlight: Highlight | None
 
@@ -91,6 +119,7 @@ class Document(Response):
             metadata={key: list(fact) if isinstance(fact, tuple) else fact for key, fact in record.metadata.items()},
             characters=len(record.text),
             marks=[Mark.model_validate(mark, from_attributes=True) for mark in record.marks],
+            reading=DocumentReading.of(reading_of(record)),
             text=record.text,
             highlight=Highlight(start=span.start, end=span.end) if span else None,
         )
@@ -119,8 +148,7 @@ async def documents(
     """List the documents that the caller may read, a page of them or the newest or oldest."""
     read = partial(service.engine.documents.list, reader=caller.reader, q=q, after=after, limit=limit, order=order)
     page = caller.view.listing(await asyncio.to_thread(read))
-    entries = [DocumentEntry.model_validate(one, from_attributes=True) for one in page.documents]
-    return DocumentList(documents=entries, total=page.total, next=page.next or None)
+    return DocumentList(documents=[*map(DocumentEntry.of, page.documents)], total=page.total, next=page.next or None)
 
 
 @router.get("/documents/{document_id:path}", responses={**errors.READING})

@@ -42,7 +42,7 @@ class Skipped(Response):
 
 
 class Decoded(Response):
-    """A file that was read although its encoding was guessed, or bytes of it could not be decoded."""
+    """A file whose text may be wrong or lack parts, and why."""
 
     source: str
     note: str
@@ -70,7 +70,7 @@ class Report(Response):
             Skipped(source=one.source.removeprefix(folder), reason=plain(one.reason.replace(folder, "")))
             for one in report.skipped
         ]
-        decoded = [Decoded(source=one.source.removeprefix(folder), note=one.note) for one in report.decoded]
+        decoded = [Decoded(source=one.source.removeprefix(folder), note=plain(one.note)) for one in report.decoded]
         notices = list(view.notices(report.notices))
         return report.model_copy(update={"skipped": skipped, "decoded": decoded, "notices": notices})
 

@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Reading
 from ragstone.serve.http.messages import Characters, Response, Share
+from ragstone.serve.http.plain_words import plain
 from ragstone.serve.http.service import Here
 
 BLOCK_BYTES = 256_000
@@ -58,6 +59,7 @@ class Original(Response):
     pages: int = Field(description="pages that `GET /pages/{document_id}` can draw")
     is_row: bool = Field(description="whether `GET /rows/{document_id}` shows it in its table")
     cited: list[CitedPage] = Field(description="where the characters `start` to `end` stand")
+    note: str = Field(description="why the text may be wrong or lack parts; empty if nothing says so")
     near: list[str] = Field(description="headings of the document around `start`, but for the one it stands under")
 
 
@@ -104,6 +106,7 @@ async def places(
         may_save=found.may_save,
         pages=found.pages,
         is_row=found.is_row,
+        note=plain(found.note),
         cited=[
             CitedPage(page=one.number, boxes=[Box.model_validate(box, from_attributes=True) for box in one.boxes])
             for one in cited

@@ -1,0 +1,73 @@
+"""How a document was read: what was found in it, what its text lacks, and where it may be wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ragstone.core.catalog import DocumentSummary
+from ragstone.core.record import file_of
+from ragstone.core.records import Document
+
+PARTIAL = "partial"
+"""Metadata key of what readers left out of a document."""
+GUESSED, REPLACED = "guessed", "undecodable replaced"
+AS_TEXT, LEFT_OUT = "read as text", "left out"
+"""How notes on the text of a file end."""
+_DOUBTFUL = 0.85
+"""OCR that is less sure than this has more than one wrong character in twenty as a rule."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What was read of a document. ``note`` says why the text may be wrong or lack parts; empty if nothing does.
+
+    ``ocr`` names the engine that read text in pictures, ``ocr_confidence`` is how sure it was, from 0 to 1.
+    """
+
+    kind: str
+    characters: int
+    pages: int
+    headings: int
+    tables: int
+    code: int
+    ocr: str
+    ocr_confidence: float | None
+    note: str
+
+
+def reading_of(document: Document) -> Reading:
+    """Return how a document was read."""
+    marks = Counter(mark.kind for mark in document.marks)
+    pages, sure = document.metadata.get("pages"), document.metadata.get("ocr_confidence")
+    return Reading(
+        kind=str(document.metadata.get("kind", "")),
+        characters=len(document.text),
+        pages=pages if isinstance(pages, int) else marks["page"],
+        headings=marks["heading"],
+        tables=marks["table"],
+        code=marks["code"],
+        ocr=str(document.metadata.get("ocr", "")),
+        ocr_confidence=sure if isinstance(sure, float) else None,
+        note=note_of(document),
+    )
+
+
+def partial_of(document: Document | DocumentSummary) -> str:
+    """Return what the text of a document lacks of its file; empty if nothing says so."""
+    id = document.id if isinstance(document, Document) else document.document_id
+    is_whole = id == file_of(document)  # a row of a table may have a column of that name
+    return str(document.metadata.get(PARTIAL, "")) if is_whole else ""
+
+
+def note_of(document: Document | DocumentSummary) -> str:
+    """Return why the text of a document may be wrong or lack parts; empty if nothing says so."""
+    facts = document.metadata
+    notes, decoding, sure = list[str](), str(facts.get("decoding", "")), facts.get("ocr_confidence")
+    if missing := partial_of(document):
+        notes.append(f"read only in part: {missing}")
+    if "ocr" in facts and isinstance(sure, float) and sure < _DOUBTFUL:
+        notes.append(f"read from pictures by OCR, at a confidence of {sure:.0%}")
+    if decoding.endswith((GUESSED, REPLACED, AS_TEXT, LEFT_OUT)):
+        notes.append(decoding)
+    return "; ".join(notes)
