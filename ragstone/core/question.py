@@ -18,6 +18,8 @@ Role = Literal["subject", "case", "threshold", "unit"]
 """What a requirement is for. The answer must be about the ``subject``; a ``case`` only describes the asker's situation,
 a ``threshold`` is compared with what the documents say, and a ``unit`` is the one in which the answer is wished."""
 RequirementKind = Literal["year", "quarter", "month", "version", "number", "place", "name", "prose"]
+PERIODS: frozenset[RequirementKind] = frozenset({"year", "quarter", "month", "version"})
+"""The kinds of requirements that say which of several versions is meant."""
 Operation = Literal["difference", "change in percent", "sum", "mean", "share"]
 Extreme = Literal["largest", "smallest"]
 Wanted = Literal["largest", "smallest", "count", "distinct"]

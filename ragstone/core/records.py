@@ -34,10 +34,12 @@ EXTRACTED_AT = "extracted_at"
 """Metadata key of the time when a document was read. A change of this time alone does not change a document."""
 UNCLEAR = "readers_unclear"
 """Metadata key of why only administrators may read a document: a damaged access list, or lists that contradict."""
-BOOKKEEPING = frozenset({"path", "kind", EXTRACTED_AT, "content_hash", UNCLEAR})
+AS_OF = "as_of"
+"""Metadata key of the date from which a document is in force, as far as its title, name, head or text says one."""
+BOOKKEEPING = frozenset({"path", "kind", EXTRACTED_AT, "content_hash", UNCLEAR, "version_of", AS_OF, "valid_until"})
 """Metadata keys that say nothing about the subject of a document; filters use them, answers do not show them."""
 
-DATE_KEYS = ("date", "published", "publication_date", "period", "created", "year")
+DATE_KEYS = (AS_OF, "date", "published", "publication_date", "period", "created", "year")
 """Metadata keys of the date of a document, the surest first."""
 _DATE = re.compile(r"(?:1[5-9]|20)\d\d(?:-\d\d(?:-\d\d)?)?")
 MENTIONS = frozenset({"mentioned_companies", "mentioned_dates"})
@@ -317,8 +319,8 @@ class Evidence:
     ``tables`` are the best tables beyond the hits: the answer may be in a cell of a table whose text differs from the
     question. ``missing`` are steps that failed or ran out of time. ``considered`` are the candidates in the order of
     fusion, ``steps`` the searches after the first one, and ``rows`` all rows of each document whose tables the question
-    may compare. ``further`` are the next best hits, and ``passages`` what a language model reads; both are empty
-    without one.
+    may compare. ``further`` are the next best hits. ``versions`` are passages of the hits as other versions of
+    their documents have them. ``passages`` are what a language model reads, empty without one.
     """
 
     question: Question
@@ -331,6 +333,7 @@ class Evidence:
     steps: tuple[SearchStep, ...] = ()
     rows: tuple[tuple[Hit, ...], ...] = ()
     further: tuple[Hit, ...] = ()
+    versions: tuple[Hit, ...] = ()
     passages: tuple[Passage, ...] = ()
 
 

@@ -173,7 +173,7 @@ class ResultCache:
         if evidence.missing or not self._cache.keeps("answers") or any(hit.chunk.is_web for hit in evidence.hits):
             return None
         state = self._state()
-        hits = (*evidence.hits, *evidence.tables, *(one.hit for one in evidence.passages))
+        hits = (*evidence.hits, *evidence.versions, *evidence.tables, *(one.hit for one in evidence.passages))
         if not self._catalog.contains([*{hit.chunk.document_id for hit in hits}]):  # removed meanwhile, perhaps erased
             return None
         read = (

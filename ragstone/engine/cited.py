@@ -19,7 +19,8 @@ def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
         ResponseError: one does not; the answer must be withheld.
     """
     passages = (one.hit for one in evidence.passages)  # last: they have the ids of hits, and more of their text
-    chunks = {hit.chunk.id: hit.chunk for hit in chain(evidence.hits, evidence.tables, *evidence.rows, passages)}
+    hits = (*evidence.hits, *evidence.versions)
+    chunks = {hit.chunk.id: hit.chunk for hit in chain(hits, evidence.tables, *evidence.rows, passages)}
     for citation in citations:
         chunk = chunks.get(citation.chunk_id)
         if (
@@ -35,9 +36,9 @@ def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
 
 
 def with_cited(evidence: Evidence, citations: Sequence[Citation]) -> Evidence:
-    """Return the evidence with the tables and further passages that an answer cites below its hits."""
+    """Return the evidence with the other versions, tables and further passages that an answer cites below its hits."""
     wanted = {citation.chunk_id for citation in citations} - {hit.chunk.id for hit in evidence.hits}
-    others = chain(*evidence.rows, evidence.tables, (one.hit for one in evidence.passages))
+    others = chain(evidence.versions, *evidence.rows, evidence.tables, (one.hit for one in evidence.passages))
     cited = {hit.chunk.id: hit for hit in others if hit.chunk.id in wanted}
     return replace(evidence, hits=(*evidence.hits, *cited.values()))
 

@@ -18,6 +18,7 @@ from ragstone.core.timing import Timings
 from ragstone.engine.by_name import ByName, Meant, titles
 from ragstone.engine.by_report import report_meant_in
 from ragstone.engine.components import Components
+from ragstone.engine.editions import in_meant_versions
 from ragstone.engine.passages import with_passages
 from ragstone.engine.search import Search
 from ragstone.engine.whole_tables import with_rows
@@ -73,6 +74,7 @@ class Finding:
             steps=tuple(step for one in found for step in one.steps),
             rows=(),
             further=tuple({hit.chunk.id: hit for one in found for hit in one.further}.values()),
+            versions=tuple({hit.chunk.id: hit for one in found for hit in one.versions}.values()),
             passages=(),
         )
         whole = await asyncio.to_thread(with_passages, self._version, whole)
@@ -98,6 +100,7 @@ class Finding:
         ids = tuple(one.document_id for one in meant.documents)
         within = both(where, In(key="id", values=ids)) if ids else where
         evidence = await self._search.in_conversation(meant.question, before, within, request, timings)
+        evidence = await asyncio.to_thread(in_meant_versions, self._version, evidence, within, request)
         notices = (f"only in: {', '.join(titles(meant.documents))}",) if ids else ()
         if self._version.models.chat() is None and (said := unfulfilled(meant.question.wishes)):
             notices = (*notices, said)

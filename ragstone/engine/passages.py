@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cmp_to_key
 
 from ragstone.chunk import Outlined
+from ragstone.core.editions import VERSION_OF, edition_of
 from ragstone.core.errors import RagstoneError
 from ragstone.core.naming import name_of
 from ragstone.core.record import record_of
-from ragstone.core.records import Chunk, Evidence, Hit, Passage, Span, date_of
+from ragstone.core.records import Chunk, Evidence, Hit, Passage, Span
 from ragstone.engine.components import Components
 from ragstone.services.models import EXTRACTIVE
 
@@ -25,7 +27,6 @@ SHINGLE = 5
 REPEATED = 0.8
 """Share of the shorter passage that a better one must repeat for it to be left out."""
 _WORD = re.compile(r"\w+")
-_DIGITS = re.compile(r"\d+")
 
 
 def with_passages(version: Components, evidence: Evidence) -> Evidence:
@@ -39,7 +40,7 @@ def with_passages(version: Components, evidence: Evidence) -> Evidence:
         return evidence
     outlines = dict[str, Outlined | None]()
     with version.catalog.snapshot():
-        wide = [_widened(version, hit, outlines) for hit in (*evidence.hits, *evidence.further)]
+        wide = [_widened(version, hit, outlines) for hit in (*evidence.hits, *evidence.versions, *evidence.further)]
     passages = list(_distinct(_merged(wide, outlines)))
     return replace(evidence, passages=tuple(_newest_first(passages)[:most]))
 
@@ -133,15 +134,16 @@ def _newest_first(passages: Sequence[Passage]) -> list[Passage]:
     """Return the passages with the versions of a document in the order of their dates, in the places that they had."""
     versions: dict[str, list[int]] = {}
     for place, one in enumerate(passages):
-        versions.setdefault(_DIGITS.sub("#", name_of(one.hit.chunk)), []).append(place)
+        chunk = one.hit.chunk
+        versions.setdefault(str(chunk.metadata.get(VERSION_OF, chunk.id)), []).append(place)
     out = list(passages)
     for places in versions.values():
-        own = sorted((passages[place] for place in places), key=_newness, reverse=True)
+        own = sorted((passages[place] for place in places), key=cmp_to_key(_newer_first))
         for place, one in zip(places, own, strict=True):
             out[place] = one
     return out
 
 
-def _newness(passage: Passage) -> tuple[str, tuple[int, ...]]:
-    chunk = passage.hit.chunk
-    return date_of(chunk.metadata), tuple(map(int, _DIGITS.findall(name_of(chunk))))
+def _newer_first(one: Passage, other: Passage) -> int:
+    mine, theirs = (edition_of(some.hit.chunk.metadata) for some in (one, other))
+    return mine.order(theirs)

@@ -211,9 +211,9 @@ class Search:
 
     @property
     def _further(self) -> int:
-        """Return how many hits beyond the evidence a language model may read; 0 without one."""
+        """Return how many hits beyond the evidence may be read: by a language model, or in place of older versions."""
         own = self._settings.respond
-        return 0 if own.model.name == EXTRACTIVE else own.passages * CHUNKS_PER_PASSAGE
+        return FURTHER if own.model.name == EXTRACTIVE else own.passages * CHUNKS_PER_PASSAGE
 
     async def _also(self, text: str, asked: Question, where: Filter | None, request: Request) -> list[Hit]:
         """Return the best hits for another text, with the same search as for the question."""

@@ -10,7 +10,10 @@ from ragstone.language.files import languages, table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrases:
-    """The texts of refusals, of closest passages, of a failure and of a summary in one language, with placeholders."""
+    """The texts of refusals, of closest passages, of a failure, of a summary, and before what other documents say.
+
+    Those of one language, with placeholders.
+    """
 
     refusal: str
     nearest: str
@@ -21,6 +24,8 @@ class Phrases:
     failed: str
     sources: str
     found: str
+    older: str
+    disagree: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

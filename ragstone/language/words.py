@@ -377,6 +377,11 @@ class Words:
         """Words of the labels, headings and units of tables."""
         return self._merged("tables")
 
+    @cached_property
+    def versions(self) -> Mapping[str, Sequence[str]]:
+        """Words by which documents say which version they are."""
+        return self._merged("versions")
+
     def unit(self, word: str) -> str:
         """Return the name of a unit, or an empty text."""
         return self.units.get(word, "")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
-from ragstone.acquire.metadata import companies, dates, language, topics
+from ragstone.acquire.metadata import companies, dates, editions, language, topics
 from ragstone.core.filters import Scalar
 from ragstone.core.records import CITED_BY_LINE, EXTRACTED_AT, Document
 from ragstone.settings import MetadataSettings
@@ -33,6 +33,7 @@ def enrich(document: Document, settings: MetadataSettings) -> Document:
             "language": language.detect(document.text),
             "mentioned_companies": companies.find(text),
             "topics": topics.find(text, settings),
+            **editions.edition(document),
         }
     present = {key: fact for key, fact in found.items() if fact not in ("", ())}
     return replace(document, metadata={**present, **document.metadata})

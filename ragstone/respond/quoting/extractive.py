@@ -18,9 +18,9 @@ from ragstone.core.answers import Draft, Outcome, SentenceClosed, TextWritten, T
 from ragstone.core.kinds import Kind
 from ragstone.core.protocols import PassageReader, SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.question import Question
-from ragstone.core.records import Chunk, Evidence, Hit
+from ragstone.core.records import Chunk, Evidence, Hit, date_of
 from ragstone.core.request import Request
-from ragstone.language import facts
+from ragstone.language import facts, phrases
 from ragstone.respond.drafts import (
     MAX_PASSAGES,
     MAX_SOURCES,
@@ -42,6 +42,7 @@ from ragstone.respond.quoting.passages import Likely, best, chosen
 from ragstone.respond.quoting.question_words import QuestionWords, lacks_count
 from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, whole_lists, words_of
+from ragstone.respond.quoting.rivals import Rivals, called, covered, rivals, with_older
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.prices import says_price
@@ -69,11 +70,12 @@ _RISK_TOO_SMALL = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """The sentences of the evidence, those that can be quoted, and those that are."""
+    """The sentences of the evidence, those that can be quoted, those that are, and what others say instead."""
 
     scored: Sequence[Sentence]
     likely: Sequence[Likely]
     quoted: Sequence[Likely]
+    rivals: Rivals | None = None
 
 
 class ExtractiveAnswerer:
@@ -149,10 +151,19 @@ class ExtractiveAnswerer:
             quoted = _quotes(found.quoted)
             if question.kind in WHOLE_LISTS:
                 quoted = whole_lists(quoted)
-            return _draft_of(question, quoted, "", answerability, "answer")
+            return self._answer(question, quoted, found.rivals, answerability)
         lead = closest_lead(evidence, self._settings, lacks)
         quotes = _quotes(_best_of_documents(found.likely)[:MAX_SOURCES])
         return _draft_of(question, quotes, lead, answerability, "closest")
+
+    def _answer(self, question: Question, quoted: Sequence[Quote], rivals: Rivals | None, probability: float) -> Draft:
+        """Return the quotes as an answer, with what other documents and older versions say instead."""
+        if rivals is None:
+            return _draft_of(question, quoted, "", probability, "answer")
+        texts = phrases(self._settings.language or question.language)
+        quotes, lead = (*quoted, *rivals.against), f"{texts.disagree}\n" if rivals.against else ""
+        draft = _draft_of(question, quotes, lead, probability, "answer", [*map(called, quotes)])
+        return with_older(draft, rivals.older, texts.older) if rivals.older else draft
 
     async def answerability(self, evidence: Evidence, request: Request) -> float:
         """Return the probability, 0 to 1, that an answer from this evidence is right."""
@@ -229,7 +240,7 @@ class ExtractiveAnswerer:
         chunk = own_quotes[0].hit.chunk
         asked = QuestionWords(evidence.question, self._weigh, request)
         said = [word for quote in own_quotes for word in facts.words(quote.text)]
-        match = asked.match(said, facts.words(f"{chunk.context} {chunk.title}"))
+        match = asked.match(said, facts.words(f"{chunk.context} {chunk.title} {date_of(chunk.metadata)}"))
         words = _WORD.findall(evidence.question.text)
         known = sum(self._known(words, request)) / len(words) if words else 1.0
         likelihood = min(surest.probability, _MOST_LIKELY)
@@ -270,7 +281,25 @@ class ExtractiveAnswerer:
         under_title = {one.hit.chunk.id for one in _under_title(evidence.question, scored)}
         likely = [one for one in likely if one.quote.hit.chunk.id in under_title] or likely
         quoted = with_default(evidence.question, chosen(likely, self._settings.sentences))
-        return _Found(scored=scored, likely=likely, quoted=quoted)
+        return self._in_newest(_Found(scored=scored, likely=likely, quoted=quoted), evidence, request)
+
+    def _in_newest(self, found: _Found, evidence: Evidence, request: Request) -> _Found:
+        """Return the same with the best sentence in its newest version, and with what others say instead."""
+        question, first = evidence.question, best(found.quoted)
+        asked = QuestionWords(question, self._weigh, request)
+        others = [Quote(hit=one.hit, place=one.place, span=one.span) for one in found.scored]
+        for place, hit in enumerate(evidence.versions, start=len(evidence.hits)):
+            others += [Quote(hit=hit, place=place, span=span) for span in self._sentences(hit.chunk.text)]
+        told = rivals(first.quote, others, lambda one: covered(asked, one), question)
+        if told is None:
+            return found
+        apart = {(one.hit.chunk.id, one.span.start) for one in (*told.older, *told.against)}
+        kept = [
+            one
+            for one in found.quoted
+            if one is not first and (one.quote.hit.chunk.id, one.quote.span.start) not in apart
+        ]
+        return replace(found, quoted=[replace(first, quote=told.quote), *kept], rivals=told)
 
 
 def likely_of(
@@ -314,10 +343,18 @@ def _closest(likely: Sequence[Likely]) -> tuple[ClosestPassage, ...]:
     return tuple(ClosestPassage(hit=one.hit, span=one.span) for one in quotes)
 
 
-def _draft_of(question: Question, quotes: Sequence[Quote], lead: str, answerability: float, outcome: Outcome) -> Draft:
+def _draft_of(
+    question: Question,
+    quotes: Sequence[Quote],
+    lead: str,
+    answerability: float,
+    outcome: Outcome,
+    names: Sequence[str] = (),
+) -> Draft:
     citations = tuple(cite(marker, one.hit, one.span) for marker, one in enumerate(quotes, start=1))
     code = {marker for marker, one in enumerate(quotes, start=1) if one.is_code}
-    text, statements = written(citations, labels_of(question, quotes), code, apart=outcome == "closest")
+    apart = bool(lead)
+    text, statements = written(citations, names or labels_of(question, quotes), code, apart=apart)
     return Draft(
         text=f"{lead}{text}",
         citations=citations,

@@ -1,0 +1,180 @@
+"""What other passages say instead of a quote: older versions of its document, and documents that disagree.
+
+Two sentences are about the same thing if they have the same words but for one value: a figure, a name, a negation, or
+a word and its opposite. The other one must also have as many words of the question, so that it is no answer to
+another question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cmp_to_key
+
+from ragstone.core.answers import Draft
+from ragstone.core.editions import VERSION_OF, Edition, edition_of
+from ragstone.core.naming import name_of
+from ragstone.core.question import PERIODS, Question
+from ragstone.core.record import record_of
+from ragstone.core.words import Word
+from ragstone.language import lexicon
+from ragstone.language.facts import lexical, words
+from ragstone.respond.drafts import cite, moved
+from ragstone.respond.proof.figures import Figure, figures, same
+from ragstone.respond.quoting.question_words import QuestionWords
+from ragstone.respond.quoting.quoted_text import written
+from ragstone.respond.quoting.quotes import Quote, words_of
+
+MOST = 5
+"""Other statements that an answer shows."""
+_SHARED = 2
+"""Words that two sentences about the same thing share at least."""
+_LONGEST_NAME = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rivals:
+    """A quote, and what ``older`` versions of its document and documents ``against`` it say instead, newest first."""
+
+    quote: Quote
+    older: tuple[Quote, ...] = ()
+    against: tuple[Quote, ...] = ()
+
+
+def rivals(
+    quote: Quote, others: Sequence[Quote], covers: Callable[[Quote], float], question: Question
+) -> Rivals | None:
+    """Return a quote in its newest version, and what others say instead; None if nobody says anything else.
+
+    A question that fixes a period or a version means the one that was found. One about today means the newest of all
+    documents, and others the newest version of the same document.
+
+    Args:
+        quote: answers the question.
+        others: sentences of the evidence, and of other versions of its documents.
+        covers: returns how much of the question a sentence has.
+        question: what is asked.
+    """
+    if record_of(quote.hit.chunk) or any(one.kind in PERIODS for one in question.must_have):
+        return None
+    least = covers(quote)
+    found = [one for one in others if _may_be(quote, one) and covers(one) >= least]
+    if not found:
+        return None
+    found = sorted((quote, *found), key=cmp_to_key(lambda one, other: _edition(one).order(_edition(other))))
+    first = found[0] if question.recent or _are_versions(found[0], quote) else quote
+    unlike = [*_unlike(one for one in found if says_otherwise(first.text, one.text))]
+    older = [
+        one
+        for one in unlike
+        if _edition(first).is_newer(_edition(one)) and (question.recent or _are_versions(one, first))
+    ]
+    against = [one for one in unlike if one not in older]
+    return Rivals(quote=first, older=tuple(older[:MOST]), against=tuple(against[:MOST]))
+
+
+def covered(asked: QuestionWords, quote: Quote) -> float:
+    """Return the share of the question's words that a sentence has, or the title and heading above it."""
+    chunk = quote.hit.chunk
+    return asked.match(words(quote.text), words(f"{chunk.context} {chunk.title}")).covered
+
+
+def with_older(draft: Draft, older: Sequence[Quote], lead: str) -> Draft:
+    """Return a draft with what older versions say below it."""
+    first = len(draft.citations) + 1
+    citations = tuple(cite(marker, one.hit, one.span) for marker, one in enumerate(older, start=first))
+    text, statements = written(citations, [*map(called, older)], (), apart=True)
+    above = f"{draft.text}\n{lead}\n"
+    return replace(
+        draft,
+        text=f"{above}{text}",
+        citations=(*draft.citations, *citations),
+        statements=(*draft.statements, *(moved(one, len(above)) for one in statements)),
+    )
+
+
+def called(quote: Quote) -> str:
+    """Return the name of the document of a quote, and its date or number."""
+    name, label = name_of(quote.hit.chunk), _edition(quote).label
+    return f"{name} ({label})" if label and label not in name else name
+
+
+def says_otherwise(one: str, other: str) -> bool:
+    """Return whether two sentences say different things of the same."""
+    asked, there = words(one), words(other)
+    own, theirs = _without(asked, there), _without(there, asked)
+    if len(_content(asked)) - len(own) < _SHARED:
+        return False
+    if own or theirs:
+        return _are_opposite(own, theirs) or (_is_name(one, own) and _is_name(other, theirs))
+    return _denies(asked) != _denies(there) or _have_other_figures(figures(one), figures(other))
+
+
+def _may_be(quote: Quote, other: Quote) -> bool:
+    """Return whether a sentence of another document says the same as a quote, or another thing of the same."""
+    if other.hit.chunk.document_id == quote.hit.chunk.document_id or record_of(other.hit.chunk):
+        return False
+    is_same = _are_versions(quote, other) and words_of(quote.text) == words_of(other.text)
+    return is_same or says_otherwise(quote.text, other.text)
+
+
+def _are_versions(one: Quote, other: Quote) -> bool:
+    family = one.hit.chunk.metadata.get(VERSION_OF)
+    return bool(family) and family == other.hit.chunk.metadata.get(VERSION_OF)
+
+
+def _edition(quote: Quote) -> Edition:
+    return edition_of(quote.hit.chunk.metadata)
+
+
+def _unlike(quotes: Iterable[Quote]) -> Iterator[Quote]:
+    """Yield the quotes, each text once."""
+    seen = set[str]()
+    for one in quotes:
+        if (said := words_of(one.text)) not in seen:
+            seen.add(said)
+            yield one
+
+
+def _content(some: Sequence[Word]) -> list[Word]:
+    """Return the words that say what a sentence is about; "B" in "platform B" is one, although so short."""
+    letters = (word.capitals and len(word.lower) == 1 and word.span.start > 0 for word in some)
+    return [
+        word
+        for word, is_letter in zip(some, letters, strict=True)
+        if not word.value and not word.negation and (not word.stop or is_letter)
+    ]
+
+
+def _without(some: Sequence[Word], others: Sequence[Word]) -> list[Word]:
+    return [word for word in _content(some) if not lexical(word, others)]
+
+
+def _are_opposite(own: Sequence[Word], theirs: Sequence[Word]) -> bool:
+    if len(own) != 1 or len(theirs) != 1:
+        return False
+    return theirs[0].lower in lexicon().opposites.get(own[0].lower, frozenset())
+
+
+def _is_name(text: str, some: Sequence[Word]) -> bool:
+    """Return whether words are one name."""
+    if not 0 < len(some) <= _LONGEST_NAME or not all(word.named for word in some):
+        return False
+    between = text[some[0].span.start : some[-1].span.end].split()
+    return len(between) == len(some)
+
+
+def _denies(some: Sequence[Word]) -> bool:
+    return sum(word.negation for word in some) % 2 == 1
+
+
+def _have_other_figures(own: Sequence[Figure], theirs: Sequence[Figure]) -> bool:
+    """Return whether the same is measured with another result.
+
+    Where two numbers differ, one of them may say what is meant, such as that of a room.
+    """
+    mine = [one for one in own if not any(same(one, other) for other in theirs)]
+    other = [one for one in theirs if not any(same(one, some) for some in own)]
+    if not mine or [one.measure for one in mine] != [one.measure for one in other]:
+        return False
+    return len(mine) == 1 or all(one.measure for one in mine)

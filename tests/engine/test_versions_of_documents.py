@@ -1,0 +1,137 @@
+"""Several versions of a document, and documents that disagree: what is answered, and what is named beside it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ragstone import Ragstone
+from ragstone.core.access import Reader
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wording:
+    title: str
+    fact: str
+    asked: str
+    in_2021: str
+    since: str
+    replaced: str
+    older: str
+
+
+WORDINGS = {
+    "en": Wording(
+        title="Travel policy",
+        fact="The daily allowance for trips inside the country is {} euros.",
+        asked="What is the daily allowance for trips inside the country?",
+        in_2021="What was the daily allowance for trips inside the country in 2021?",
+        since="Effective from 1 January {}.",
+        replaced="superseded",
+        older="Older versions say otherwise:",
+    ),
+    "de": Wording(
+        title="Reiserichtlinie",
+        fact="Das Tagegeld für Reisen im Inland beträgt {} Euro.",
+        asked="Wie hoch ist das Tagegeld für Reisen im Inland?",
+        in_2021="Wie hoch war das Tagegeld für Reisen im Inland im Jahr 2021?",
+        since="Stand: 1. Januar {}.",
+        replaced="ersetzt",
+        older="Ältere Fassungen sagen etwas anderes:",
+    ),
+    "lt": Wording(
+        title="Kelionių tvarka",
+        fact="Dienpinigiai už keliones šalies viduje yra {} eurų.",
+        asked="Kokie yra dienpinigiai už keliones šalies viduje?",
+        in_2021="Kokie buvo dienpinigiai už keliones šalies viduje 2021 metais?",
+        since="Galioja nuo {} m. sausio 1 d.",
+        replaced="negalioja",
+        older="Ankstesnėse versijose rašoma kitaip:",
+    ),
+}
+AMOUNTS = {2023: 24, 2019: 20, 2024: 25, 2021: 22}
+"""By year, in the order of the names of the files where these say nothing."""
+
+KINDS: dict[str, Callable[[Wording, int, str], tuple[str, str]]] = {
+    "name": lambda w, year, fact: (f"policy-{year}.md", f"# {w.title}\n\n{fact}"),
+    "title": lambda w, year, fact: (f"{AMOUNTS[year] % 7}.md", f"# {w.title} {year}\n\n{fact}"),
+    "number": lambda w, year, fact: (f"{AMOUNTS[year] % 7}.md", f"# {w.title} v{year - 2015}.0\n\n{fact}"),
+    "head": lambda w, year, fact: (f"{AMOUNTS[year] % 7}.md", f"---\ndate: {year}-01-01\n---\n# {w.title}\n\n{fact}"),
+    "status": lambda w, year, fact: (
+        f"{AMOUNTS[year] % 7}.md",
+        f"---\nstatus: {'' if year == 2024 else w.replaced}\n---\n# {w.title}\n\n{fact}",
+    ),
+    "text": lambda w, year, fact: (f"{AMOUNTS[year] % 7}.md", f"# {w.title}\n\n{w.since.format(year)}\n\n{fact}"),
+    "folder": lambda w, year, fact: (f"{year}/policy.md", f"# {w.title}\n\n{fact}"),
+}
+
+
+def open_with(folder: Path, files: dict[str, str]) -> Ragstone:
+    for name, text in files.items():
+        (folder / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "docs" / name).write_text(text)
+    # Whether to abstain is a matter of calibration, measured elsewhere.
+    kb = Ragstone(folder / "kb", settings=["respond.abstain_below=0"])
+    kb.add(folder / "docs")
+    return kb
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("language", WORDINGS)
+def test_newest_version_answers(tmp_path: Path, language: str, kind: str) -> None:
+    wording = WORDINGS[language]
+    files = dict(KINDS[kind](wording, year, wording.fact.format(amount)) for year, amount in AMOUNTS.items())
+    with open_with(tmp_path, files) as kb:
+        first, lead, *older = kb.ask(wording.asked).answer.split("\n")
+        in_2021 = kb.ask(wording.in_2021).answer.split("\n")
+    assert wording.fact.format(25) in first
+    assert lead == wording.older
+    assert {amount for amount in AMOUNTS.values() for line in older if wording.fact.format(amount) in line} == {
+        20,
+        22,
+        24,
+    }
+    if kind not in ("number", "status"):
+        assert wording.fact.format(22) in in_2021[0]
+        assert len(in_2021) == 1
+
+
+def test_unreadable_version_stays_hidden(tmp_path: Path) -> None:
+    files = {
+        "a.md": "# Travel policy 2023\n\nThe daily allowance is 24 euros.",
+        "b.md": "---\nreaders: [board]\n---\n# Travel policy 2024\n\nThe daily allowance is 25 euros.",
+    }
+    open_with(tmp_path, files).close()
+    asked = "What is the daily allowance?"
+    with Ragstone(tmp_path / "kb", reader=Reader(name="guest", groups=frozenset())) as kb:
+        answer = kb.ask(asked)
+    with Ragstone(tmp_path / "kb", reader=Reader(name="chair", groups=frozenset({"board"}))) as kb:
+        assert "25 euros" in kb.ask(asked).answer.split("\n")[0]
+    assert "24 euros" in answer.answer
+    assert "25" not in answer.answer
+
+
+def test_versions_keep_apart_whom_they_are_about(tmp_path: Path) -> None:
+    text = "# Rental contract\n\nDate: {day}\n\n{name} rents the flat. The monthly rent of {name} is {rent} euros."
+    files = {
+        "smith.md": text.format(day="1 May 2020", name="Anna Smith", rent=900),
+        "jones.md": text.format(day="1 May 2024", name="Bob Jones", rent=1200),
+    }
+    with open_with(tmp_path, files) as kb:
+        answer = kb.ask("What is the monthly rent of Anna Smith?").answer
+    assert "900 euros" in answer
+    assert "1200" not in answer
+
+
+@pytest.mark.parametrize("folder", ["a", "zz/y"])
+def test_documents_that_disagree_are_shown_together(tmp_path: Path, folder: str) -> None:
+    files = {
+        f"{folder}/yard.md": "---\ndate: 2020-01-01\n---\n# Yard\n\nSmoking is allowed in the yard.",
+        "rules.md": "---\ndate: 2022-01-01\n---\n# House rules\n\nSmoking is not allowed in the yard.",
+    }
+    with open_with(tmp_path, files) as kb:
+        answer = kb.ask("Is smoking allowed in the yard?").answer
+    lead, *said = answer.split("\n")
+    assert lead == "The documents disagree:"
+    assert [line.split(":")[0] for line in sorted(said)] == ["House rules (2022-01-01)", "Yard (2020-01-01)"]

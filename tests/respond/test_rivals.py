@@ -1,0 +1,40 @@
+"""Sentences that say different things of the same."""
+
+import pytest
+
+from ragstone.respond.quoting.rivals import says_otherwise
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The daily allowance is 20 euros.", "The daily allowance is 25 euros."),
+        ("Smoking is allowed in the yard.", "Smoking is not allowed in the yard."),
+        ("Smoking is allowed in the yard.", "Smoking in the yard is forbidden."),
+        ("The contact for visas is Anna Smith.", "The contact for visas is Bob Jones."),
+        ("The gate opens from 8:00 to 17:00.", "The gate opens from 9:00 to 18:00."),
+        ("Das Tagegeld im Inland beträgt 20 Euro.", "Das Tagegeld im Inland beträgt 25 Euro."),
+        ("Rauchen ist im Hof erlaubt.", "Rauchen ist im Hof verboten."),
+        ("Kieme rūkyti leidžiama.", "Kieme rūkyti draudžiama."),
+    ],
+)
+def test_finds_another_value_for_the_same(one: str, other: str) -> None:
+    assert says_otherwise(one, other)
+    assert says_otherwise(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The daily allowance is 20 euros.", "The daily allowance is 20 euros."),
+        ("The allowance at home is 20 euros.", "The allowance abroad is 40 euros."),
+        ("Room 1 seats 20 people.", "Room 2 seats 30 people."),
+        ("Platform A opens at 8:00.", "Platform B opens at 9:00."),
+        ("The capital of France is Paris.", "The capital of Italy is Rome."),
+        ("The fee is 1,000 euros.", "The fee is 1000 EUR."),
+        ("The house has 3 floors.", "The house has 12 windows."),
+        ("It is 5.", "It is 6."),
+    ],
+)
+def test_tells_apart_what_is_not_the_same(one: str, other: str) -> None:
+    assert not says_otherwise(one, other)
