@@ -1,7 +1,7 @@
 """Correct typing errors in a question with the words of the documents.
 
 A word that no document contains is replaced by a similar word of the documents, at most one edit away, or two in a long
-word. An edit is a missing, extra, wrong or transposed letter (Damerau 1964). Common words of the language are kept:
+word. An edit is a missing, extra, wrong or transposed letter (Damerau 1964). Words of the language are kept:
 "price" is not an error just because the documents only contain "prime". Words with digits, in capitals, short names and
 parts of identifiers are kept too, because they may be meant exactly.
 """
@@ -29,8 +29,8 @@ class Vocabulary(Protocol):
         """Return for each word whether any document contains it, or another form of it."""
         ...
 
-    def ordinary(self, language: str) -> frozenset[str]:
-        """Return common words of a language in lower case, whether or not a document contains them."""
+    def ordinary(self, word: str, language: str) -> bool:
+        """Return whether a word in lower case is one of a language, whether or not a document contains it."""
         ...
 
     def near(self, word: str, errors: int) -> dict[str, int]:
@@ -54,8 +54,8 @@ def correct(text: str, vocabulary: Vocabulary, language: str, keep: frozenset[st
     unknown = [word for word, known in zip(words, vocabulary.known(words, language), strict=True) if not known]
     if not unknown or len(unknown) > _MAX_UNKNOWN:
         return {}
-    ordinary = vocabulary.ordinary(language)
-    return {word: best for word in unknown if word not in ordinary and (best := _nearest(word, vocabulary))}
+    mistyped = (word for word in unknown if not vocabulary.ordinary(word, language))
+    return {word: best for word in mistyped if (best := _nearest(word, vocabulary))}
 
 
 def distance(one: str, other: str, most: int) -> int:

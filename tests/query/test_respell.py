@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.records import Question
+from ragstone.index.keyword.ordinary import is_ordinary
 from ragstone.query.diacritics import Spellings, bare, restore, shipped
 from ragstone.query.respell import worded
 from ragstone.query.spelling import correct, distance
@@ -25,8 +26,8 @@ class Words:
     def known(self, words: Sequence[str], language: str) -> list[bool]:  # noqa: ARG002
         return [bare(word) in self._words for word in words]
 
-    def ordinary(self, language: str) -> frozenset[str]:
-        return frozenset({"price"}) if language == "en" else frozenset()
+    def ordinary(self, word: str, language: str) -> bool:
+        return is_ordinary(word, language)
 
     def near(self, word: str, errors: int) -> dict[str, int]:
         return {one: 1 for one in self._words if distance(bare(word), one, errors) <= errors}
@@ -57,6 +58,27 @@ def test_keeps_words_of_the_language_that_no_document_has(typed: str) -> None:
 )
 def test_keeps_question_words_that_no_document_has(typed: str, language: str) -> None:
     assert asked(typed, "worn", "somit", "merapa", language=language).wording.text == typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "language", "near"),
+    [
+        ("Kann mein Sohn mitkommen?", "de", "sonn"),
+        ("Wann verfällt der Gutschein?", "de", "verfolgt"),
+        ("Wer zahlt die Rechnung für Reifen?", "de", "richtung"),
+        ("Wie hoch sind die Nebenkosten?", "de", "nebenkasten"),
+        ("What does the forecast say about trays?", "en", "forecasts"),
+    ],
+)
+def test_keeps_forms_and_compounds_of_listed_words(typed: str, language: str, near: str) -> None:
+    assert asked(typed, near, "reisen", "tray", language=language).wording.text == typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("Wer leitet die Regirung?", "Regierung"), ("Welche Symtome gibt es?", "Symptome")]
+)
+def test_corrects_errors_next_to_listed_words(typed: str, meant: str) -> None:
+    assert meant.lower() in asked(typed, "regierung", "symptome", language="de").wording.text.lower()
 
 
 @pytest.mark.parametrize(
@@ -134,7 +156,7 @@ def test_common_word_is_not_an_error() -> None:
     prime = Words("prime")
     assert correct("what is the price", prime, "en") == {}
     assert correct("what is the primr", prime, "en") == {"primr": "prime"}
-    assert correct("was ist der price", prime, "de") == {"price": "prime"}
+    assert correct("kas yra price", prime, "lt") == {"price": "prime"}
 
 
 def test_spelling_can_be_switched_off() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 
@@ -39,6 +39,11 @@ class Compounds:
         """Return a splitter with the shipped word list of a language."""
         packed = (files("ragstone.index.keyword") / "words" / f"compounds_{language}.txt.gz").read_bytes()
         return cls(line for line in gzip.decompress(packed).decode("utf-8").splitlines() if not line.startswith("#"))
+
+    @property
+    def listed(self) -> Collection[str]:
+        """The words of the list."""
+        return self._cost.keys()
 
     def split(self, word: str) -> tuple[str, ...]:
         """Return the parts of a word in lower case; empty if it is not a compound of listed words."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ragstone.core.catalog import IndexedCatalog, Stamp
 from ragstone.core.filters import Filter, filter_key
 from ragstone.core.request import Request
-from ragstone.index.embed.minilm.weights import english_words
+from ragstone.index.keyword.ordinary import is_ordinary
 
 if TYPE_CHECKING:
     from ragstone.index.keyword.terms import Terms
@@ -67,9 +67,9 @@ class RequestWords:
             return self._terms.known(words, language)
         return self._cache.known(words, language, self._allowed)
 
-    def ordinary(self, language: str) -> frozenset[str]:
-        """Return common words of a language, whether or not a document has them; empty if there is no list."""
-        return english_words() if language == "en" else frozenset()
+    def ordinary(self, word: str, language: str) -> bool:
+        """Return whether a word is one of a language, whether or not a document has it; False if there is no list."""
+        return is_ordinary(word, language)
 
     def near(self, word: str, errors: int) -> dict[str, int]:
         """Return words that look like this one, folded, with the number of chunks that have each (or an estimate)."""
