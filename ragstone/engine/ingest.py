@@ -34,7 +34,7 @@ from ragstone.engine.built import BuiltWith, refuse_chunker, refuse_embedder
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow, follow_to_the_end, lock, with_engine_notices
 from ragstone.engine.opening import OpenVersions
-from ragstone.engine.pipeline import StreamWatcher, Turn, ingest
+from ragstone.engine.pipeline import OUTDATED, StreamWatcher, Turn, ingest
 from ragstone.engine.progress import OnProgress, Reporter
 from ragstone.engine.roots import keep_names
 from ragstone.engine.tracking import tracked
@@ -164,6 +164,8 @@ class Ingest:
                 return report
             if removed := watcher.find_removed(intake.prune):
                 catalog.remove(removed, watcher.outdated)
+                report = _without_outdated(report)
+                catalog.note_skipped([one for one in report.skipped if one.emptied])  # their removal forgot it
             noted = {one.source for root in intake.prune for one in catalog.skipped(root)}
             forget_skipped(version, [one for one in noted if not watcher.is_kept(one)], report)
         return replace(report, removed=len(removed), seconds=time.perf_counter() - started)
@@ -261,6 +263,14 @@ def _choose_embedder(version: Components, documents: Sequence[Document]) -> None
     settings = languages.settled(version.settings, documents)
     embedder = version.source.build_embedder(settings.index, settings.services)
     version.catalog.set_built_with(replace(BuiltWith.of(settings, embedder), roots=stored.roots).to_json())
+
+
+def _without_outdated(report: AddReport) -> AddReport:
+    """Return the report of an ingest that removed what was stored of emptied files."""
+    said = [
+        replace(one, reason=one.reason.replace(OUTDATED, "its stored version was removed")) for one in report.skipped
+    ]
+    return replace(report, skipped=tuple(said))
 
 
 def _combined(first: AddReport, second: AddReport) -> AddReport:

@@ -47,6 +47,8 @@ MIN_COMMIT_CHUNKS = 32
 COMMIT_SECONDS = 2.0
 """Target duration of a group: an interruption loses little work."""
 
+OUTDATED = "its stored version is outdated; ragstone sync removes it"
+"""What is said of a file that holds nothing any more."""
 _STILL_HIDDEN = 'it names no groups any more, and nobody could read it before; to open it, write: readers: "*"'
 Turn = Callable[[], AbstractAsyncContextManager[None]]
 """Makes a context in which the caller holds the lock; each commit uses one."""
@@ -176,11 +178,11 @@ async def ingest(
 
 
 def _note_kept_versions(tally: _Tally, catalog: Catalog) -> None:
-    """Extend the reason of each skipped source of which an older version stays stored."""
+    """Extend the reason of each skipped source of which an older version is stored."""
     stored = catalog.stored_names([one.source for one in tally.skipped])
     tally.skipped = [
-        replace(one, reason=f"{one.reason}; its stored version is kept")
-        if one.source in stored and not one.emptied
+        replace(one, reason=f"{one.reason}; {OUTDATED if one.emptied else 'its stored version is kept'}")
+        if one.source in stored
         else one
         for one in tally.skipped
     ]

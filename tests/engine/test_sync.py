@@ -505,4 +505,16 @@ def test_emptied_files_are_removed(engine: KnowledgeBase, docs: Path) -> None:
     (docs / "b.txt").write_text("")
     report = sync(engine, docs)
     assert (report.removed, [Path(one).name for one in stored(engine)]) == (3, ["c.txt"])
-    assert {Path(one.source).name: one.reason for one in report.skipped} == {"t.csv": "no rows", "b.txt": "empty"}
+    removed = "its stored version was removed"
+    told = {Path(one.source).name: one.reason for one in report.skipped}
+    assert told == {"t.csv": "no rows; " + removed, "b.txt": "empty; " + removed}
+    assert [Path(one.source).name for one in engine.status().skipped] == ["b.txt", "t.csv"]
+
+
+def test_adding_says_that_an_emptied_file_is_outdated(engine: KnowledgeBase, docs: Path) -> None:
+    (docs / "b.txt").write_text("The forge closed in 1951.")
+    sync(engine, docs)
+    (docs / "b.txt").write_text("")
+    (told,) = asyncio.run(engine.documents.add([str(docs)])).skipped
+    assert told.reason == "empty; its stored version is outdated; ragstone sync removes it"
+    assert len(stored(engine)) == 1
