@@ -479,6 +479,52 @@ def test_rtf_keeps_what_it_shows(read_one: ReadOne, written: str, shown: str) ->
     assert read_one("a.rtf", r"{\rtf1\ansi " + written + "}").text == shown
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (
+            r"Before\par \trowd\cellx9\cellx18 Part\cell Kg\cell\row \trowd\cellx900\cellx1800 Mill\cell 4\cell\row "
+            r"\pard After",
+            "Before\n\nPart | Kg\nMill | 4\n\nAfter",
+        ),
+        (
+            r"\pard\intbl Part\cell Kg\cell{\trowd\cellx900\cellx1800\row}"
+            r"\pard\intbl Old\par\pard\intbl mill\cell 4\cell{\trowd\cellx900\cellx1800\row}\pard After",
+            "Part | Kg\nOld mill | 4\n\nAfter",
+        ),
+        (
+            r"\trowd\cellx900\cellx1800\cellx2700 Part\cell 2023\cell 2024\cell\row "
+            r"\trowd\cellx900\cellx2700 Mill\cell none\cell\row "
+            r"\trowd\cellx900\cellx1800\cellx2700 Forge\cell 9\cell 7\cell\row",
+            "Part | 2023 | 2024\nMill | none\nForge | 9 | 7",
+        ),
+        (
+            r"\trowd\clvmgf\cellx900\cellx1800\cellx2700 Mill\cell Wheel\cell 4\cell\row "
+            r"\trowd\clvmrg\cellx900\cellx1800\cellx2700 \cell Stone\cell 9\cell\row",
+            "Mill | Wheel | 4\nMill | Stone | 9",
+        ),
+        (
+            r"\trowd\cellx9\cellx18 Part\cell{\pard\intbl\itap2 a\nestcell b\nestcell{\*\nesttableprops\trowd\cellx9"
+            r"\nestrow}{\nonesttables\par}\pard\intbl end\cell}\row",
+            "Part | a b end",
+        ),
+    ],
+    ids=["rows", "as Word writes", "wide cell", "high cell", "table in a cell"],
+)
+def test_rtf_keeps_tables(read_one: ReadOne, written: str, shown: str) -> None:
+    document = read_one("a.rtf", r"{\rtf1\ansi " + written + "}")
+    assert document.text == shown
+    assert len(marked(document, "table")) == 1
+
+
+def test_rtf_keeps_headings(read_one: ReadOne) -> None:
+    document = read_one(
+        "a.rtf", r"{\rtf1{\stylesheet{\s1\outlinelevel0 H;}}\pard\outlinelevel1 Mill\par\pard It grinds.}"
+    )
+    assert (document.text, marked(document, "heading")) == ("Mill\n\nIt grinds.", ["Mill"])
+    assert document.title == "Mill"
+
+
 def test_rtf_says_what_it_leaves_out(read_one: ReadOne) -> None:
     document = read_one("a.rtf", r"{\rtf1 words{\pict 00}{\object{\*\objdata 01}{\result shown}}}")
     assert document.text == "wordsshown"
