@@ -17,7 +17,7 @@ NOWHERE = Span(start=0, end=0)
 Role = Literal["subject", "case", "threshold", "unit"]
 """What a requirement is for. The answer must be about the ``subject``; a ``case`` only describes the asker's situation,
 a ``threshold`` is compared with what the documents say, and a ``unit`` is the one in which the answer is wished."""
-RequirementKind = Literal["year", "quarter", "month", "version", "number", "place", "name", "prose"]
+RequirementKind = Literal["year", "quarter", "month", "version", "number", "place", "name"]
 PERIODS: frozenset[RequirementKind] = frozenset({"year", "quarter", "month", "version"})
 """The kinds of requirements that say which of several versions is meant."""
 Operation = Literal["difference", "change in percent", "sum", "mean", "share"]
@@ -81,8 +81,7 @@ class Requirement:
     """Something that a question fixes, as the question writes it, and what it is for.
 
     A ``place`` has its code as ``value``, a ``number`` or ``version`` the number; ``anchor`` is the word whose number a
-    version is. ``words`` are those of a name or number. An ``unsure`` one may be no name. ``prose`` has no text:
-    it asks for sentences, and not for the lines of a file that programs read.
+    version is. ``words`` are those of a name or number. An ``unsure`` one may be no name.
     """
 
     kind: RequirementKind
@@ -133,28 +132,18 @@ class Comparison:
 class Asks:
     """The kind of value that answers a question.
 
-    A ``count`` is a number that no answer goes without, a ``price`` an amount of money that somebody pays or earns.
-    ``default`` asks what holds if nothing is set, ``default_value`` which value that is, rather than whether it is one.
-    A figure in one of the ``units`` answers it, if there are any. ``identifiers`` are names as programs write them,
-    ``numbered`` the versions whose day may be asked for, and ``codes`` those whose meaning is all that is asked for, in
-    lower case without hyphens.
+    A figure in one of the ``units`` answers it, if there are any. ``codes`` are those whose meaning is all that is
+    asked for, in lower case without hyphens.
     """
 
     number: bool = False
     name: bool = False
-    count: bool = False
-    date: bool = False
     money: bool = False
-    price: bool = False
-    default: bool = False
-    default_value: bool = False
     operation: Operation | None = None
     extreme: Extreme | None = None
     limit: PeriodLimit | None = None
     comparison: Comparison | None = None
     units: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    numbered: tuple[str, ...] = ()
     codes: tuple[str, ...] = ()
 
 

@@ -214,19 +214,9 @@ class Words:
         return _any(self._asks["number"])
 
     @cached_property
-    def asks_count(self) -> re.Pattern[str]:
-        """A pattern of questions whose answer never goes without a number."""
-        return _any(self._asks["count"])
-
-    @cached_property
     def asks_name(self) -> re.Pattern[str]:
         """A pattern of questions that only a name can answer."""
         return _any(self._asks["name"])
-
-    @cached_property
-    def asks_date(self) -> re.Pattern[str]:
-        """A pattern of questions for a day."""
-        return _any(self._asks["date"])
 
     @cached_property
     def asks_money(self) -> re.Pattern[str]:
@@ -234,14 +224,9 @@ class Words:
         return _any(self._asks["money"])
 
     @cached_property
-    def asks_default(self) -> re.Pattern[str]:
-        """A pattern of questions for what holds unless something is set."""
-        return _any(self._asks["default"])
-
-    @cached_property
     def question_words(self) -> frozenset[str]:
         """The single words of questions for a number or a name."""
-        asked = (phrase for kind in ("number", "count", "name") for phrase in self._asks[kind])
+        asked = (phrase for kind in ("number", "name") for phrase in self._asks[kind])
         return frozenset(plain(word) for phrase in asked for word in phrase.split())
 
     @cached_property

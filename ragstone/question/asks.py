@@ -13,7 +13,6 @@ from ragstone.language import lexicon, plain
 from ragstone.language.message import message_words, writing
 from ragstone.language.money import MARK
 from ragstone.question.comparison import comparison_of
-from ragstone.respond.quoting.entries import CAPITALS, JOINED
 from ragstone.respond.tables.counting import SCALES
 
 MAX_QUESTION = 2000
@@ -46,51 +45,24 @@ _LIMIT = re.compile(
     rf" (?:{MARK} ?)?(?P<limit>\d[\d,]*(?:\.\d+)?)(?! ?%)(?: (?P<scale>thousand|million|billion))?\b",
     re.IGNORECASE,
 )
-_PRICE = re.compile(
-    r"\bhow expensive\b|\b(?:at|for) what price\b"
-    r"|\bhow much (?:money|(?:is|are|was|were|does|do|did|will|would|has|have|had)\b[^?]*"
-    r"\b(?:cost|pay|paid|paying|charged?|spend|spent|earn|earned|worth|price|salary))\b"
-    r"|\bwhat(?:'s|’s| is| are| was| were)? (?:the |an? |its |his |her |their )?(?:\w+ )?"
-    r"(?:price|salary|wage|fee|rent)\b"
-    r"|\bwhat (?:do|does|did|will) [^?]*\bcost\b"
-    r"|\bwas kostet(?:e|en)?\b|\bwie ?viel (?:kostet|verdient|zahlt)"
-    r"|\bwie hoch (?:ist|war|sind) [^?]*(?:preis|gehalt|gebühr)",
-    re.IGNORECASE,
-)
-_NO_PRICE = re.compile(
-    r"\b(?:why|consists?|comprised?|includes?|covers?|factors?|associated|calculated)\b", re.IGNORECASE
-)
-"""Words of a question about a price that ask for something else than the amount."""
-_DEFAULT = re.compile(r"\bdefaults?\b|\b(?:standardmassig|standardwert|voreinstellung|voreingestellt)")
-_YES_OR_NO = re.compile(r"\s*(?:is|are|was|were|do|does|did|can|could|will|has|have|ist|sind|kann|wird)\b")
-_NUMBERED = re.compile(r"(?<![\w.])\d+(?:\.\d+)+(?:[a-z]+\d*)?(?![\w]|\.\d)")
 _CODE = re.compile(r"(?<![\w-])(?P<letters>[a-z]{1,4})?-?(?P<digits>\d{2,6})(?![\w.-])")
 _WORD = re.compile(r"\w+")
 _HOW = re.compile(r"\bhow\b|\bwhat\b|\bwie\b|\bwas\b|\bwieviel\b|\bkiek\b|\bkoks\b|\bberapa\b")
-_IDENTIFIERS = tuple(re.compile(rf"(?<![\w./-])(?:{one})(?![\w/-]|\.\w)") for one in (JOINED, CAPITALS))
 
 
 def asks_of(text: str, found: Sequence[Word]) -> Asks:
     """Return what kind of value answers a question, given its text and its words."""
     lower, folded, words = text.lower(), plain(text), lexicon()
     number = words.asks_number.search(folded) is not None
-    default = words.asks_default.search(folded) is not None
     return Asks(
         number=number,
         name=not number and words.asks_name.search(folded) is not None,
-        count=words.asks_count.search(folded) is not None,
-        date=words.asks_date.search(folded) is not None,
         money=words.asks_money.search(folded) is not None,
-        price=_PRICE.search(text) is not None and _NO_PRICE.search(text) is None,
-        default=default,
-        default_value=_DEFAULT.search(folded) is not None and _YES_OR_NO.match(folded) is None,
         operation=_operation(lower),
         extreme=_extreme(lower),
         limit=_limit(lower) if len(lower) == len(text) else None,
         comparison=comparison_of(text),
         units=_units(folded),
-        identifiers=next(filter(None, (_each(one, text) for one in _IDENTIFIERS)), ()),
-        numbered=_each(_NUMBERED, text),
         codes=_codes(lower, found),
     )
 
@@ -117,10 +89,6 @@ def _codes(lower: str, words: Sequence[Word]) -> tuple[str, ...]:
     told = named.union(*(one.means for one in known))
     others = [word for word in words if not word.stop and not word.value and word.lower in _WORD.findall(rest)]
     return tuple(dict.fromkeys(codes)) if all(word.lower in told for word in others) else ()
-
-
-def _each(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(pattern.findall(text)))
 
 
 def _operation(lower: str) -> Operation | None:

@@ -71,7 +71,7 @@ def _role(one: Requirement, question: str, asks: Asks, known: Sequence[MessageWo
     ages = (found for some in known for found in some.age.finditer(plain(question)))
     if any(found.start() <= one.span.start < found.end() for found in ages):
         return "case"
-    if one.kind in ("name", "version", "quarter", "prose"):
+    if one.kind in ("name", "version", "quarter"):
         return "subject"
     if limit and limit.span.start <= one.span.start < limit.span.end:
         return "threshold"

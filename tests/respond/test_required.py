@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from ragstone.core.records import Chunk, Metadata
 from ragstone.core.request import Request
-from ragstone.language.facts import words
 from ragstone.language.places import _folded, _pattern, places
 from ragstone.question import Context, read
-from ragstone.respond.requirements.names import Names, same_name
-from ragstone.respond.requirements.unmet import CAP, Lack, lacking, lowered
+from ragstone.respond.requirements.unmet import CAP, Lack, Passage, lacking, lowered
 
 
 def fixed(question: str, language: str = "") -> list[tuple[str, str]]:
@@ -128,8 +126,6 @@ def test_takes_nothing_else_for_fixed(question: str):
         ("Gibt es polnische Regeln?", "In Polen gibt es Regeln."),
         ("When was Barack Obama born?", "Obama was born in 1961."),
         ("How does the Telekom pay?", "Die Telekomaktie zahlt."),
-        ("Where is Mississippi?", "Missisippi is in the south."),
-        ("Who is served by the 500 trains?", "Between 400 - 600 trains serve all."),
     ],
 )
 def test_recognises_other_forms(question: str, text: str):
@@ -188,14 +184,6 @@ def test_other_chunks_of_the_document_name_its_subject():
     assert lacks(question, chunk(text), own) == []
 
 
-def test_another_middle_makes_another_name() -> None:
-    question = "Who is the Chief Executive Officer?"
-    others = "Ada Berg\nExecutive Vice President and Chief Financial Officer"
-    assert [one.requirement.text for one in lacks(question, chunk(others))] == ["Chief Executive Officer"]
-    assert not lacks(question, chunk(f"{others}\nBea Dahl\nChief Executive Officer"))
-    assert not lacks(question, chunk("Bea Dahl, CEO"))
-
-
 def test_subject_of_all_documents_need_not_be_repeated():
     passage = chunk("Fees are paid in cash.")
     assert lacks("What are the fees of Acme?", passage, known=True, weight=0.5) == []
@@ -205,12 +193,6 @@ def test_subject_of_all_documents_need_not_be_repeated():
 def test_a_passage_without_years_may_be_of_any():
     assert lacks("What was revenue in 2030?", chunk("Revenue rose."), known=True) == []
     assert lacks("What was revenue in 2030?", chunk("Revenue rose."), known=False) != []
-
-
-def test_a_word_in_lower_case_is_no_name():
-    assert (
-        lacks("What is included in Customer costs?", chunk("Costs are of any kind."), hit("A customer.", 1).chunk) == []
-    )
 
 
 def test_a_comparison_may_rest_on_several_passages():
@@ -234,17 +216,11 @@ def test_lacks_never_raise_the_probability(probability: float, question: str):
 NAME = st.text(st.characters(categories=["Ll"], max_codepoint=0x17F), min_size=1, max_size=12)
 
 
-@given(NAME, NAME)
-def test_same_name_is_symmetric(one: str, other: str):
-    assert same_name(one, one)
-    assert same_name(one, other) == same_name(other, one)
-
-
 @given(st.lists(NAME, min_size=1, max_size=6))
 def test_a_text_has_its_own_names(some: list[str]):
     text = "the " + " and ".join(name.title() for name in some)
-    said = words(text)
-    assert all(Names(said).has(word) for word in said if word.named)
+    named = [one for one in read(f"Where is {text}?").requirements if one.kind == "name"]
+    assert all(Passage(chunk(text)).has_name(one) for one in named)
 
 
 @given(st.text(max_size=60))

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question
 from ragstone.core.request import Request
-from ragstone.language import lexicon, plain
 from ragstone.language.facts import Word, words
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.references import language_at_start, refers_back
@@ -123,30 +122,6 @@ def features_of(
 def _behind(told: Told | None, surest: Sequence[float]) -> Sequence[float]:
     """Return how far a sentence falls behind the largest of all sentences by what the reader says; 0 without one."""
     return [one - best for one, best in zip(_said(told), surest, strict=True)] if told else (0.0, 0.0, 0.0)
-
-
-DEFAULT = 1.2
-"""Added to the log odds of a sentence about defaults where the question asks for one, in other words perhaps: "if I set
-nothing". The marked sets have no such questions; the size was chosen on questions about manuals."""
-
-
-MEASURED = 2.5
-"""Added to the log odds of a sentence with a figure in a unit that answers, such as one in kg to "how heavy"."""
-
-
-def raised(
-    question: Question, sentences: Sequence[Sentence], probabilities: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the probabilities, (sentences,), raised for sentences about defaults or with a unit that is asked for."""
-    added = np.zeros(len(sentences))
-    if question.asks.default:
-        asks = lexicon().asks_default
-        added += DEFAULT * np.array([asks.search(plain(one.text)) is not None for one in sentences])
-    if units := question.asks.units:
-        measured = [any(word.value and word.unit in units for word in words(one.text)) for one in sentences]
-        added += MEASURED * np.array(measured)
-    odds = probabilities / (1 - probabilities) * np.exp(added)
-    return odds / (1 + odds) if added.any() else probabilities
 
 
 EVIDENCE = EvidenceModel(

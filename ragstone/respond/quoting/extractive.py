@@ -32,32 +32,21 @@ from ragstone.respond.drafts import (
     replayed,
 )
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
-from ragstone.respond.quoting.chain import Chain
-from ragstone.respond.quoting.dated import dated_line
-from ragstone.respond.quoting.defaults import says_default, with_default
-from ragstone.respond.quoting.entries import coded_line, entry_of
-from ragstone.respond.quoting.evidence_model import SentenceFeatures, evidence_model, features_of, raised
+from ragstone.respond.quoting.evidence_model import SentenceFeatures, evidence_model, features_of
 from ragstone.respond.quoting.labels import labels_of
 from ragstone.respond.quoting.passages import Likely, best, chosen
-from ragstone.respond.quoting.question_words import QuestionWords, lacks_count
+from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quoted_text import written
-from ragstone.respond.quoting.quotes import Quote, is_question, passages, quote_of, whole_lists, words_of
+from ragstone.respond.quoting.quotes import Quote, passages, quote_of, whole_lists
 from ragstone.respond.quoting.rivals import Rivals, called, covered, rivals, with_older
+from ragstone.respond.quoting.rules import bounded, favoured
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.respond.remembered import Remembered
-from ragstone.respond.requirements.prices import says_price
-from ragstone.respond.requirements.unmet import CAP, Known, Lack, lacking, lowered, of_one_step
+from ragstone.respond.requirements.unmet import Known, Lack, lacking, linked, lowered
 from ragstone.respond.tables import TableReader, draft_of
 from ragstone.settings import RespondSettings
 
 _WORD = re.compile(r"\w+")
-TITLED = 0.9
-"""Least probability of an answer if a document has the question itself as its title, as an FAQ does.
-
-All 120 such titles about an illness, in five languages, were answered from their document (95% interval: at least
-97%); the estimate alone refused two. Titles that are not questions get no such minimum. Titles of articles may ask
-what the article leaves open: the estimate alone refused none of 67 such abstracts.
-"""
 WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
 """The kinds of question that ask for a whole list, or for all steps."""
 
@@ -181,7 +170,6 @@ class ExtractiveAnswerer:
         """Return the probability of an answer, and what the question fixes and the best passage lacks."""
         ranked = sorted(found.quoted, key=lambda one: -one.probability)
         quoted_chunks = [one.quote.hit.chunk for one in ranked]
-        chain = Chain(evidence, quoted_chunks)
         lacks = lacking(
             evidence.question,
             quoted_chunks,
@@ -189,13 +177,9 @@ class ExtractiveAnswerer:
             known=self._known,
             weigh=self._weigh,
             request=request,
-            linked=chain.linked,
+            linked=linked(evidence, quoted_chunks[0].id),
         )
         probability = lowered(self._probability(found, evidence, request), lacks)
-        if chain.is_cut:
-            probability = of_one_step(probability)
-        if evidence.question.asks.price and not says_price(one.quote.text for one in found.quoted):
-            probability = min(CAP, probability)
         return self._tables.lowered(probability, evidence.question, _with_chunks(found), request), lacks
 
     def _with_all(self, found: _Found, evidence: Evidence, request: Request) -> _Found | None:
@@ -222,16 +206,8 @@ class ExtractiveAnswerer:
         return _Found(scored=scored, likely=likely, quoted=chosen(likely, self._settings.sentences))
 
     def _probability(self, found: _Found, evidence: Evidence, request: Request) -> float:
-        if sure := max(one.sure for one in found.quoted):
-            return sure
         estimate = self._estimate(self._features(found, evidence, request))
-        said = [word for one in found.quoted for word in facts.words(one.quote.text)]
-        quotes = [one.quote.text for one in found.quoted]
-        lacks_default = evidence.question.asks.default_value and not any(map(says_default, quotes))
-        if lacks_default or lacks_count(evidence.question, said):
-            estimate = min(CAP, estimate)
-        titles = [one.hit.chunk.title for one in _under_title(evidence.question, found.scored)]
-        return max(estimate, TITLED) if any(map(is_question, titles)) else estimate
+        return bounded(evidence.question, [one.quote for one in found.quoted], estimate)
 
     def _features(self, found: _Found, evidence: Evidence, request: Request) -> Features:
         surest = best(found.quoted)
@@ -262,7 +238,7 @@ class ExtractiveAnswerer:
         )
 
     async def _read(self, evidence: Evidence, request: Request) -> _Found | None:
-        """Return what can be quoted, and what is; only from under the question as a title, if there is such a title."""
+        """Return what can be quoted, and what is; None without a sentence."""
         if known := self._found.of(evidence, request):
             return known[0]
         return self._found.keep(evidence, request, await self._newly_read(evidence, request))
@@ -272,15 +248,9 @@ class ExtractiveAnswerer:
         if not scored:
             return None
         features = features_of(evidence.question, scored, self._weigh, request)
-        probabilities = raised(evidence.question, scored, evidence_model(scored).probabilities(features))
+        probabilities = favoured(evidence.question, scored, evidence_model(scored).probabilities(features))
         likely = likely_of(scored, features, probabilities.tolist(), evidence.hits)
-        dated = dated_line(evidence.question, evidence.hits, self._weigh, request)
-        coded = coded_line(evidence.question, evidence.hits)
-        if ruled := dated or coded or entry_of(evidence.question, evidence.hits):
-            return _Found(scored=scored, likely=likely, quoted=[ruled])
-        under_title = {one.hit.chunk.id for one in _under_title(evidence.question, scored)}
-        likely = [one for one in likely if one.quote.hit.chunk.id in under_title] or likely
-        quoted = with_default(evidence.question, chosen(likely, self._settings.sentences))
+        quoted = chosen(likely, self._settings.sentences)
         return self._in_newest(_Found(scored=scored, likely=likely, quoted=quoted), evidence, request)
 
     def _in_newest(self, found: _Found, evidence: Evidence, request: Request) -> _Found:
@@ -321,12 +291,6 @@ def likely_of(
     ]
     can_be = [one for one, quote in zip(all_of_them, quotes, strict=True) if quote]
     return can_be or all_of_them
-
-
-def _under_title(question: Question, scored: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences of documents whose title is the question itself."""
-    asked = words_of(question.text)
-    return [one for one in scored if asked and words_of(one.hit.chunk.title) == asked and not one.hit.chunk.is_web]
 
 
 def _best_of_documents(likely: Sequence[Likely]) -> list[Likely]:

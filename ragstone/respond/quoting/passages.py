@@ -44,14 +44,12 @@ about as precise."""
 class Likely:
     """A sentence that can be quoted, and the probability that it belongs to the evidence.
 
-    ``refers`` says that it refers to the sentence before; ``sure`` is the probability that it answers, if a rule chose
-    it; ``told`` is what the reader says of it.
+    ``refers`` says that it refers to the sentence before; ``told`` is what the reader says of it.
     """
 
     quote: Quote
     probability: float
     refers: bool
-    sure: float = 0.0
     told: Told | None = None
 
 

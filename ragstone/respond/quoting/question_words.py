@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,12 +49,3 @@ class QuestionWords:
             number=(1.0 if any(word.value for word in new) else -1.0) if self._number else 0.0,
             name=(1.0 if any(word.named for word in new) else -1.0) if self._name else 0.0,
         )
-
-
-def lacks_count(question: Question, text: Sequence[Word]) -> bool:
-    """Return whether a question asks how many or in which year, and a text only repeats numbers of the question."""
-    return question.asks.count and not _numbers(text) - _numbers(question.words)
-
-
-def _numbers(found: Sequence[Word]) -> Counter[str]:
-    return Counter(word.value for word in found if word.value)

@@ -2,41 +2,38 @@
 
 A question about 2030 is not answered by a sentence about 2022, however similar the sentences are. A passage has what
 its text, heading, title, metadata or address has, in any form: `FY23` is 2023, "Lenkijoje" is Poland, and 2001 lies
-between 1998 and 2005. A name is left alone if the evidence also writes it in lower case, or if so many chunks have it
-that all documents are about it.
+between 1998 and 2005. A name is left alone if so many chunks have it that all documents are about it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp
 
 from ragstone.core.protocols import Weigher
-from ragstone.core.question import Question, Requirement
-from ragstone.core.records import EXTRACTED_AT, Chunk
+from ragstone.core.question import Question, Requirement, RequirementKind
+from ragstone.core.records import EXTRACTED_AT, Chunk, Evidence
 from ragstone.core.request import Request
-from ragstone.language.facts import Word, alike, words
+from ragstone.language.facts import Word, alike, initials, words
 from ragstone.language.places import places
-from ragstone.respond.requirements.data_files import is_data, names_data
-from ragstone.respond.requirements.names import Names, same_name
 from ragstone.respond.requirements.periods import Periods, ordinal
 
 Known = Callable[[Sequence[str], Request], Sequence[bool]]
 """Returns for each word whether any document contains it."""
 
-_DOTTED = re.compile(r"\d+(?:\.\d+)*")
-_VERSIONS = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}")
-_BETWEEN = re.compile(r"(?<!\d)(\d+(?:\.\d+)?)\s*(?:[-–—]|to|bis|iki|hingga)\s*(\d+(?:\.\d+)?)")
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _ONE = frozenset({"one", "eins", "vienas", "satu"})
-_NEAR = 4
-"""Words between the name of a product and its number, as in "Fairphone 4 and 5"."""
 _HALF = 0.5
 """Share of the words of a name that stand for it: "Obama" for "Barack Obama"."""
-_LONG = 3
-"""Words of a name from which on another one with the same beginning and end is another name."""
+_COMPOUND = 5
+"""Letters of a name from which it is recognised within a longer word, as in a German compound."""
+_NEAR = 4
+"""Words between the name of a product and its number, as in "Fairphone 4 and 5"."""
+_ACRONYM = 3
+"""Letters of an acronym from which the words it stands for need no capitals."""
 _SUBJECT, _MANY = 0.2, 20
 """A name in this share of the chunks is the subject of all documents, if there are at least so many chunks."""
 NOWHERE = "qzxqzxqzx"
@@ -89,90 +86,104 @@ class Passage:
         return Periods(f"{self.text}\n{self._address}", [*self.words, *words(self._address)])
 
     @cached_property
-    def _names(self) -> Names:
-        return Names(self.words, self._address)
-
-    @cached_property
     def _values(self) -> set[str]:
         return {word.value for word in self.words} | {_number(word) for word in self.words}
-
-    @cached_property
-    def _ranges(self) -> list[tuple[float, float]]:
-        return [(float(low), float(high)) for low, high in _BETWEEN.findall(self.text)]
 
     @cached_property
     def _solid(self) -> str:
         return _solid(f"{self.text} {self._address}")
 
+    @cached_property
+    def _begin(self) -> Mapping[str, set[str]]:
+        """The words by their first letters."""
+        begin: dict[str, set[str]] = {}
+        for word in [*self.words, *words(self._address)]:
+            if word.named or not word.value:
+                begin.setdefault(word.lower[:1], set()).add(word.lower)
+        return begin
+
+    @cached_property
+    def _initials(self) -> str:
+        return "".join(word.lower[:1] for word in self.words)
+
+    @cached_property
+    def _acronyms(self) -> set[str]:
+        return {word.lower for word in self.words if word.capitals and len(word.lower) > 1}
+
     def has(self, one: Requirement) -> bool:
         """Return whether the passage meets a requirement."""
-        match one.kind:
-            case "place":
-                return one.value in self._codes
-            case "version":
-                return self._spells(_solid(one.text)) or (one.anchor is not None and self._has_version(one, one.anchor))
-            case "number":
-                return self._has_number(one)
-            case "name":
-                shared = sum(map(self._names.has, one.words)) / len(one.words)
-                return self._names.abbreviates(one.words) or (shared >= _HALF and not self.has_another(one.words))
-            case _:
-                assert one.period is not None
-                return self._periods.has(one.period)
+        return KINDS[one.kind].has(self, one)
+
+    def has_period(self, one: Requirement) -> bool:
+        """Return whether the passage names a year, quarter or month, or a longer period around it."""
+        return one.period is not None and self._periods.has(one.period)
+
+    def has_place(self, one: Requirement) -> bool:
+        """Return whether the passage names a place, in any language."""
+        return one.value in self._codes
+
+    def has_number(self, one: Requirement) -> bool:
+        """Return whether the passage has a number, or a longer version: 0.20.0 for 0.20."""
+        return one.value in self._values or ("." in one.text and f"{one.text}." in self.text)
+
+    def has_version(self, one: Requirement) -> bool:
+        """Return whether the passage has a name with its number near, or above; 12.1 and 12 are the same version."""
+        if re.search(rf"{re.escape(_solid(one.text))}(?!\.?\d)", self._solid):
+            return True
+        if one.anchor is None or not self._has_word(one.anchor):
+            return False
+        if any(_is_version(one.value, part) for part in f"{self.chunk.context} {self.chunk.title}".split()):
+            return True
+        near = (
+            other.lower
+            for at, word in enumerate(self.words)
+            if _is_version(one.value, word.span.of(self.text)) or (not word.value and ordinal(word) == one.value)
+            for other in self.words[max(0, at - _NEAR) : at + _NEAR]
+        )
+        return any(alike(one.anchor.lower, other) for other in near)
+
+    def has_name(self, one: Requirement) -> bool:
+        """Return whether the passage has half of a name in any form, or its initials."""
+        shared = sum(map(self._has_word, one.words)) / len(one.words)
+        initials = "".join(word.lower[:1] for word in one.words)
+        return shared >= _HALF or (len(one.words) > 1 and initials in self._acronyms)
 
     def names_others(self, one: Requirement) -> bool:
         """Return whether the passage names other periods than the one required."""
         return one.period is not None and self._periods.names_others(one.period)
 
-    def lower_case(self) -> Iterator[str]:
-        """Yield the words that the passage writes in lower case."""
-        yield from (word.lower for word in self.words if self.text[word.span.start].islower())
-
-    def has_another(self, name: Sequence[Word]) -> bool:
-        """Return whether a name differs from one of three words or more in its middle, and this one is nowhere.
-
-        The Chief Financial Officer is not the Chief Executive Officer, although "Executive" may be near.
-        """
-        size = len(name)
-        if size < _LONG:
-            return False
-        runs = [self.words[n : n + size] for n in range(len(self.words) - size + 1)]
-        alike = [run for run in runs if _is_form(name[0], run[0]) and _is_form(name[-1], run[-1])]
-        wanted = [word.lower for word in name]
-        return bool(alike) and not any([word.lower for word in run] == wanted for run in alike)
-
-    def _has_number(self, one: Requirement) -> bool:
-        """Return whether the passage has a number, a range around it, or a longer version: 0.20.0 for 0.20."""
-        value = one.value
-        if value in self._values or not _DOTTED.fullmatch(value) or value.count(".") > 1:
-            return value in self._values
-        if any(low <= float(value) <= high for low, high in self._ranges):
+    def _has_word(self, name: Word) -> bool:
+        """Return whether the passage has a word of a name: inflected, in a compound, or spelled out for an acronym."""
+        own = name.lower
+        near = self._begin.get(own[:1], set())
+        if own in near or any(alike(own, other, name=True) for other in near):
             return True
-        return "." in one.text and any(version.startswith(f"{one.text}.") for version in _VERSIONS.findall(self.text))
-
-    def _spells(self, solid: str) -> bool:
-        """Return whether a name and its number stand there as one word, and not as part of a longer number."""
-        return re.search(rf"{re.escape(solid)}(?!\.?\d)", self._solid) is not None
-
-    def _has_version(self, one: Requirement, anchor: Word) -> bool:
-        """Return whether the number stands near its name, or a longer or shorter form of it: 12 and 12.1.
-
-        The name may stand anywhere below a heading with the number, or in the name of the file.
-        """
-        if self._spells(f"{anchor.lower}{one.value}"):
+        if len(own) >= _COMPOUND and any(own in word for some in self._begin.values() for word in some):
             return True
-        wanted, heading = _parts(one.value), f"{self.chunk.context}\n{self.chunk.title}"
-        if self._names.has(anchor) and any(_is_version(wanted, _parts(part)) for part in heading.split()):
-            return True
-        for place, word in enumerate(self.words):
-            shown = word.span.of(self.text)
-            if _same_version(wanted, _parts(shown) or [_number(word)]):
-                after = self.words[place + 1 : place + 4]
-                after = after if [word.lower for word in after[:2]] == ["of", "the"] else after[:2]
-                around = self.words[max(0, place - _NEAR) : place] + after
-                if any(_is_form(anchor, other) for other in around):
-                    return True
-        return False
+        return initials(name, self.words) or (name.capitals and len(own) >= _ACRONYM and own in self._initials)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """How a passage meets requirements of a kind, and what that gains (`ragstone.respond.quoting.rules`).
+
+    The gain is small, because the questions of the sets have their passages. The kinds stay for safety: they notice
+    most questions whose year, version or name was replaced by another one (``python -m benchmarks.required``).
+    """
+
+    has: Callable[[Passage, Requirement], bool]
+    gain: float
+
+
+KINDS: Mapping[RequirementKind, Kind] = {
+    "year": Kind(has=Passage.has_period, gain=0.05),
+    "quarter": Kind(has=Passage.has_period, gain=0.0),
+    "month": Kind(has=Passage.has_period, gain=0.0),
+    "number": Kind(has=Passage.has_number, gain=0.0),
+    "version": Kind(has=Passage.has_version, gain=0.05),
+    "place": Kind(has=Passage.has_place, gain=0.1),
+    "name": Kind(has=Passage.has_name, gain=-0.25),
+}
 
 
 def lacking(
@@ -198,8 +209,6 @@ def lacking(
     """
     if not quoted:
         return []
-    if is_data(quoted[0]) and not names_data(question, quoted[0]):
-        return [Lack(requirement=Requirement(kind="prose", text=""), found=True, known=True)]
     wanted = question.must_have
     if not wanted:
         return []
@@ -211,18 +220,12 @@ def lacking(
     own = [one for one in others if one.chunk.document_id == best.chunk.document_id]
     led = {chunk.id for chunk in linked}
     beside = [one for one in others if any(one.chunk.id == chunk.id for chunk in quoted[1:])]
-    named = any(one.kind == "name" for one in missing)
-    everyday = {word for one in (best, *others) for word in one.lower_case()} if named else set[str]()
     out: list[Lack] = []
     for one in missing:
-        if not (one.kind == "name" and best.has_another(one.words)):
-            helpers = beside if any(other.kind == one.kind and other not in missing for other in wanted) else []
-            helpers = [*helpers, *own] if one.kind in ("name", "place") else helpers
-            helpers = [*helpers, *(other for other in others if other.chunk.id in led)]
-            if any(other.has(one) for other in helpers):
-                continue
-            if one.kind == "name" and all(_is_everyday(word, everyday) for word in one.words):
-                continue
+        helpers = beside if any(other.kind == one.kind and other not in missing for other in wanted) else []
+        helpers = [*helpers, *own] if one.kind in ("name", "place") else helpers
+        if any(other.has(one) for other in (*helpers, *(other for other in others if other.chunk.id in led))):
+            continue
         lower = lookup(one)
         if (one.kind in ("name", "place") or _is_glued(one)) and is_subject(lower, weigh, request):
             continue
@@ -234,6 +237,16 @@ def lacking(
     return out
 
 
+def linked(evidence: Evidence, best: str) -> list[Chunk]:
+    """Return the passages that led the search to one, directly or not, and those to which it led directly."""
+    steps = [step for step in evidence.steps if step.source]
+    found, before = set[str](), {best}
+    while before := {step.source for step in steps if step.target in before} - found:
+        found |= before
+    found |= {step.target for step in steps if step.source == best}
+    return [hit.chunk for hit in evidence.hits if hit.chunk.id in found]
+
+
 def lowered(probability: float, lacks: Sequence[Lack]) -> float:
     """Return the probability of an answer, given what the passage lacks of what the question fixes."""
     if not lacks:
@@ -241,11 +254,6 @@ def lowered(probability: float, lacks: Sequence[Lack]) -> float:
     strong = len(lacks) > 1 or any(one.requirement.kind == "year" for one in lacks)
     against = STRONG if strong else AGAINST
     return min(CAP, probability / (probability + against * (1 - probability)))
-
-
-def of_one_step(probability: float) -> float:
-    """Return the probability of an answer that rests on the passage that led on, and not on what it led to."""
-    return probability / (probability + AGAINST * (1 - probability))
 
 
 def lookup(one: Requirement) -> list[str]:
@@ -258,10 +266,6 @@ def lookup(one: Requirement) -> list[str]:
 def _is_glued(one: Requirement) -> bool:
     """Return whether a version is one word with its name, as COVID-19, which documents may all be about."""
     return one.kind == "version" and " " not in one.text
-
-
-def _is_everyday(name: Word, everyday: set[str]) -> bool:
-    return any(other in everyday for other in (name.lower, f"{name.lower}s", name.lower.removesuffix("s")))
 
 
 def is_subject(lower: Sequence[str], weigh: Weigher, request: Request) -> bool:
@@ -278,25 +282,13 @@ def _number(word: Word) -> str:
     return ordinal(word)
 
 
+def _is_version(wanted: str, shown: str) -> bool:
+    """Return whether a word is the number of a version, or a longer or shorter form of it."""
+    found = _NUMBER.match(shown)
+    one, other = f"{wanted}.", f"{found[0]}." if found else ""
+    return bool(found) and (one.startswith(other) or other.startswith(one))
+
+
 def _solid(text: str) -> str:
     """Return a text in lower case without what may stand between letters and digits, as in COVID-19 and COVID 19."""
     return re.sub(r"(?<=[^\W\d_])[\s-]+(?=\d)|(?<=\d)-(?=[^\W\d_])", "", text.lower())
-
-
-def _parts(version: str) -> list[str]:
-    match = _DOTTED.match(version.replace(",", "."))
-    return match.group().split(".") if match else []
-
-
-def _same_version(one: Sequence[str], other: Sequence[str]) -> bool:
-    shared = min(len(one), len(other))
-    return shared > 0 and list(one[:shared]) == list(other[:shared])
-
-
-def _is_version(wanted: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether numbers of a heading are a version, and not those of a chapter: 2.0 is not in chapter 2."""
-    return (len(other) > 1 or len(wanted) == 1) and _same_version(wanted, other)
-
-
-def _is_form(anchor: Word, other: Word) -> bool:
-    return not other.value and (alike(anchor.lower, other.lower) or same_name(anchor.lower, other.lower))

@@ -1,0 +1,64 @@
+"""Rules of reading: the lines that explain a code, figures in the unit that is asked for."""
+
+import numpy as np
+import pytest
+
+from ragstone.core.records import Chunk, Hit, Span
+from ragstone.question import read
+from ragstone.respond.quoting.quotes import Quote
+from ragstone.respond.quoting.rules import RULES, bounded, favoured
+from ragstone.respond.quoting.scored import Sentence
+
+CODES = (
+    "# Error codes\n\n- E-104: the filter is blocked. Clean it.\n- E-105: the door is open.\n- E-1040: the fan failed."
+)
+
+
+def sentences(text: str, title: str = "") -> list[Sentence]:
+    chunk = Chunk(id="c", document_id="a.txt", index=0, total=1, start=0, end=len(text), text=text, title=title)
+    out, at = list[Sentence](), 0
+    for line in text.split("\n"):
+        for part in line.split(". "):
+            span = Span(start=text.index(part, at), end=text.index(part, at) + len(part))
+            out.append(Sentence(hit=Hit(chunk=chunk, score=1.0), place=0, number=len(out), span=span, own=0.5))
+            at = span.end
+    return out
+
+
+def kept(question: str, text: str) -> list[str]:
+    """Return the sentences that may be quoted, of all that were likely the same."""
+    some = sentences(text)
+    chances = favoured(read(question), some, np.full(len(some), 0.2))
+    return [one.text for one, chance in zip(some, chances, strict=True) if chance == chances.max()]
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("What does E-104 mean?", ["- E-104: the filter is blocked", "Clean it."]),
+        ("error 105", ["- E-105: the door is open."]),
+        ("E105", ["- E-105: the door is open."]),
+        ("Was bedeutet Fehler E-1040?", ["- E-1040: the fan failed."]),
+    ],
+)
+def test_quotes_only_the_line_of_a_code(question: str, line: list[str]):
+    assert kept(question, CODES) == line
+
+
+@pytest.mark.parametrize("question", ["What does E-106 mean?", "error 10", "Who fixes E-104?", "How long is 105?"])
+def test_other_questions_explain_no_code(question: str):
+    assert len(kept(question, CODES)) == len(sentences(CODES))
+
+
+def test_a_figure_in_the_unit_is_likelier():
+    assert kept("How heavy is the boiler?", "The boiler was built in 1998. It weighs 1,250 kg.") == [
+        "It weighs 1,250 kg."
+    ]
+
+
+def test_a_code_that_is_explained_is_sure():
+    question = read("What does E-104 mean?")
+    quotes = [Quote(hit=one.hit, place=0, span=one.span) for one in sentences(CODES)]
+    (code,) = (rule for rule in RULES if rule.name == "code")
+    assert bounded(question, quotes, 0.1) == code.least
+    assert bounded(question, quotes[:1], 0.1) == 0.1
