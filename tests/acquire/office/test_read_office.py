@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from compound_file import compound
 from structure import marked, outline
 
 from ragstone.core.records import Document, Skipped
@@ -421,6 +423,61 @@ def test_sheets_show_numbers_as_formatted(read_one: ReadOne) -> None:
     cells = "".join(f'<c r="{"ABCDEF"[n]}1" s="{n}"><v>{value}</v></c>' for n, value in enumerate(values))
     workbook = sheet_of(f'<row r="1">{cells}</row>', f"<numFmts>{listed}</numFmts><cellXfs>{styles}</cellXfs>")
     assert read_one("a.xlsx", workbook).text == "S\n\n0007 | 12.5% | €1,234.50 | 30:05 | -2.5 kg | 1234.567"
+
+
+def biff(*records: tuple[int, bytes]) -> bytes:
+    return b"".join(struct.pack("<HH", kind, len(data)) + data for kind, data in records)
+
+
+def xls(codes: Sequence[str], values: Sequence[float]) -> bytes:
+    """Return a workbook of a sheet with one row, whose cells have these values and formats."""
+    formats = [
+        (0x41E, struct.pack("<HHB", 164 + n, len(code), 1) + code.encode("utf-16-le")) for n, code in enumerate(codes)
+    ]
+    styles = [(0xE0, struct.pack("<HH16x", 0, 164 + n)) for n in range(len(codes))]
+    begin, end = (lambda kind: (0x809, struct.pack("<HHHHII", 0x600, kind, 0, 0, 0, 0))), (0x0A, b"")
+
+    def globals_of(start: int) -> bytes:
+        return biff(begin(5), *formats, *styles, (0x85, struct.pack("<IHBB", start, 0, 1, 0) + b"S"), end)
+
+    *first, one, other = [struct.pack("<HHHd", 0, n, n, value) for n, value in enumerate(values)]
+    packed = struct.pack("<HH", 0, len(first)) + b"".join(
+        struct.pack("<HI", int.from_bytes(cell[4:6], "little"), (int(value) << 2 | 2) & 0xFFFFFFFF)
+        for cell, value in zip((one, other), values[-2:], strict=True)
+    )
+    cells = [*((0x203, cell) for cell in first), (0xBD, packed + struct.pack("<H", len(values) - 1))]
+    sheet = biff(begin(0x10), *cells, end)
+    return compound({"Workbook": globals_of(len(globals_of(0))) + sheet})
+
+
+def test_older_sheets_show_numbers_as_formatted(read_one: ReadOne) -> None:
+    book = xls(["0.0%", '"€"#,##0.00', "General", "0000", '0" kg"'], [0.125, 1234.5, 7.25, 7, -2])
+    assert read_one("a.xls", book).text == "S\n\n12.5% | €1,234.50 | 7.25 | 0007 | -2 kg"
+
+
+def test_open_document_sheets_show_numbers_as_written(read_one: ReadOne) -> None:
+    cells = "".join(
+        f'<table:table-cell office:value-type="{kind}" office:value="{value}" {more}><text:p>{shown}</text:p>'
+        "</table:table-cell>"
+        for kind, value, shown, more in (
+            ("percentage", "0.125", "12,5 %", ""),
+            ("currency", "1234.5", "1.234,50 €", ""),
+            ("float", "7", "0007", 'table:number-columns-repeated="2"'),
+        )
+    )
+    names = " ".join(
+        f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{short}:1.0"' for short in ("office", "text", "table")
+    )
+    content = (
+        f"<office:document-content {names}><office:body><office:spreadsheet>"
+        '<table:table table:name="S"><table:table-row table:number-rows-repeated="2"><table:table-cell/>'
+        f"</table:table-row><table:table-row>{cells}</table:table-row></table:table>"
+        "</office:spreadsheet></office:body></office:document-content>"
+    )
+    manifest = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    book = package({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest})
+    assert read_one("a.ods", book).text == "S\n\n12,5% | 1.234,50 € | 0007 | 0007"
 
 
 def test_says_that_hidden_sheets_are_left_out(read_one: ReadOne) -> None:

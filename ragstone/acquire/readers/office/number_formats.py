@@ -47,9 +47,13 @@ class NumberFormat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetFormats:
-    """The formats of cells, and the formulas of those without a stored result, by row and column from 0."""
+    """What cells show that their values do not say, by row and column from 0.
+
+    That is their formats, their figures as the file spells them, and the formulas of those without a stored result.
+    """
 
     formats: Mapping[tuple[int, int], NumberFormat] = field(default_factory=dict[tuple[int, int], NumberFormat])
+    texts: Mapping[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
     formulas: Mapping[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
 
 
@@ -59,7 +63,7 @@ def formats_of(styles: Element) -> dict[int, NumberFormat]:
     found: dict[int, NumberFormat] = {}
     for number, style in enumerate(styles.iterfind(f"{_S}cellXfs/{_S}xf")):
         key = _number(style.get("numFmtId"))
-        if shown := _format(codes.get(key, _BUILT_IN.get(key, ""))):
+        if shown := format_of(key, codes.get(key)):
             found[number] = shown
     return found
 
@@ -85,8 +89,14 @@ def cells_of(package: Package, sheet: str, formats: Mapping[int, NumberFormat]) 
     return SheetFormats(formats=shown, formulas=formulas)
 
 
-def _format(code: str) -> NumberFormat | None:
-    """Return what a format adds to the digits; None if it adds nothing, or shows a date, a fraction or a power."""
+def format_of(number: int, code: str | None) -> NumberFormat | None:
+    """Return what a format adds to the digits; None if it adds nothing, or shows a date, a fraction or a power.
+
+    Args:
+        number: of the format; the first ones are built in.
+        code: of the format, if the file has one for the number.
+    """
+    code = _BUILT_IN.get(number, "") if code is None else code
     section = code.split(";", maxsplit=1)[0]
     if _PADDED.fullmatch(section):
         return NumberFormat(digits=len(section))

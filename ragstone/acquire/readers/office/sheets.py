@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,9 @@ import python_calamine as calamine
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.office.number_formats import NumberFormat, SheetFormats, cells_of, formats_of
 from ragstone.acquire.readers.office.objects import EmbeddedObjects
+from ragstone.acquire.readers.office.ole import Compound
 from ragstone.acquire.readers.office.package import Element, Package, local, refuse_document_type
+from ragstone.acquire.readers.office.shown_figures import formats_of_xls, texts_of_ods
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.acquire.readers.tables.figures import is_value
 from ragstone.acquire.readers.tables.grid import Cell
@@ -45,13 +47,14 @@ def parse(file: File) -> Parsed:
         Unreadable: it is encrypted or damaged.
     """
     if file.suffix == ".xls":
-        return _parse(file, None)
+        with Compound(file.path) as book:
+            return _parse(file, None, formats_of_xls(book))
     with Package(file.path) as package:
         _check(package)
-        return _parse(file, package)
+        return _parse(file, package, texts_of_ods(package) if "content.xml" in package.names else {})
 
 
-def _parse(file: File, package: Package | None) -> Parsed:
+def _parse(file: File, package: Package | None, shown: Mapping[str, SheetFormats]) -> Parsed:
     title, facts = (
         package.properties(file.settings.access.column) if package else ("", dict[str, Scalar | tuple[Scalar, ...]]())
     )
@@ -66,7 +69,7 @@ def _parse(file: File, package: Package | None) -> Parsed:
     sheets = [one for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
     writer.left_out("hidden sheet", len(book.sheets_metadata) - len(sheets))
     for sheet in sheets:
-        formats = parts.formats(sheet.name) if parts else SheetFormats()
+        formats = parts.formats(sheet.name) if parts else shown.get(sheet.name, SheetFormats())
         unsolved += len(formats.formulas)
         try:
             # A sheet that is a chart has no cells.
@@ -141,6 +144,9 @@ def _write(writer: Writer, sheet: calamine.CalamineSheet, formats: SheetFormats)
     for (row, column), one in formats.formats.items():
         if row < len(rows) and column < len(rows[row]) and (number := _as_number(rows[row][column])) is not None:
             rows[row][column] = one.shown(number)
+    for (row, column), text in formats.texts.items():
+        if row < len(rows) and column < len(rows[row]) and _as_number(rows[row][column]) is not None:
+            rows[row][column] = text
     for (row, column), formula in formats.formulas.items():
         if row < len(rows) and column < len(rows[row]) and not rows[row][column]:
             rows[row][column] = formula
