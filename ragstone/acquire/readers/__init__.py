@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from ragstone.acquire.readers.names import LANGUAGES, SETTINGS, left_out, suffix_of
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.tables import table_files
-from ragstone.acquire.readers.text import markdown, notebook, plain, restructured
+from ragstone.acquire.readers.text import markdown, notebook, restructured
 from ragstone.core.records import Document, Skipped
 
 Rows = Iterator[Document | Skipped]
@@ -27,8 +27,8 @@ Reader = str | Callable[[File], Parsed] | Callable[[File], Rows] | Callable[[Fil
 
 READERS: dict[str, Reader] = {
     **dict.fromkeys((*LANGUAGES, *SETTINGS), "text.code"),
-    ".txt": plain.parse,
-    ".text": plain.parse,
+    ".txt": markdown.parse_any_text,
+    ".text": markdown.parse_any_text,
     ".md": markdown.parse,
     ".markdown": markdown.parse,
     ".rst": restructured.parse,

@@ -314,3 +314,29 @@ def test_front_matter_is_no_text(read_one: ReadOne) -> None:
 
 def test_front_matter_alone_is_text(read_one: ReadOne) -> None:
     assert "status: draft" in read_one("a.md", "---\nstatus: draft\n---\n \n").text
+
+
+# ---------------------------------------------------------------- Markdown under other names
+
+NOTES = "# Mill\n\nIt grinds.\n\n## Wheel\n\nIt turns.\n"
+PRICES = "Prices:\n\n| Part | Price |\n|---|---|\n| Wheel | 4 |\n"
+COMMENTS = "# Settings of the mill\nspeed = 4\n\n# How long\n# it runs\nhours = 3\n"
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "README"])
+def test_markdown_is_known_by_its_headings(read_one: ReadOne, name: str) -> None:
+    document = read_one(name, NOTES)
+    assert (document.metadata["kind"], document.title) == ("markdown", "Mill")
+    assert outline(document) == [(1, "Mill"), (2, "Wheel")]
+
+
+def test_markdown_is_known_by_its_tables(read_one: ReadOne) -> None:
+    assert marked(read_one("notes.txt", PRICES), "table") == ["| Part | Price |\n|---|---|\n| Wheel | 4 |"]
+
+
+@pytest.mark.parametrize(
+    "text", [COMMENTS, "a | b\n--- | ---\n", "#hash #tags\n\n#one\n\n##two\n\n", "# One\n\ntext\n"]
+)
+def test_other_text_is_no_markdown(read_one: ReadOne, text: str) -> None:
+    document = read_one("notes.txt", text)
+    assert (document.metadata["kind"], document.text, document.marks) == ("text", text, ())

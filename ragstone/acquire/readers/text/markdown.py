@@ -26,6 +26,10 @@ _INDENTED = re.compile(r"(?: {4}| {0,3}\t)[ \t]*\S")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _NO_PARAGRAPH = re.compile(r"\s*(?:$|[-*+>|#=]|\d+[.)]\s)")
 _DELIMITER_ROW = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_HEADING_ALONE = re.compile(r"(?:\A|\n[ \t]*\n) {0,3}(#{1,6})[ \t]+\w[^\n]*(?=\n[ \t]*\n)")
+_TABLE = re.compile(r"\n\|[^\n]*\|[ \t]*\n\|(?:[ \t]*:?-{3,}:?[ \t]*\|){2,}[ \t]*\n\|")
+_LOOKED_AT = 200_000
+"""Characters in which headings and tables are looked for."""
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()]{0,1000}\)")
 _MOST_FACTS, _LONGEST_FACT = 40, 400
 _RESERVED = BOOKKEEPING | {*FIELDS, PARTIAL}
@@ -38,7 +42,23 @@ def parse(file: File) -> Parsed:
     The other entries of the front matter become facts, except those that name who may read the document. It is the text
     only of a file that has no other.
     """
+    return _parsed(file, *text_of(file))
+
+
+def parse_any_text(file: File) -> Parsed:
+    """Return a file whose name does not say that it is Markdown, as that if its headings or tables do."""
     text, facts = text_of(file)
+    return _parsed(file, text, facts) if _is_markdown(text) else Parsed(text=text, facts={"kind": "text", **facts})
+
+
+def _is_markdown(text: str) -> bool:
+    """Return whether a text has headings of several levels, each between empty lines, or a table between bars."""
+    start = text[:_LOOKED_AT]
+    levels = {len(found[1]) for found in _HEADING_ALONE.finditer(start)}
+    return len(levels) > 1 or _TABLE.search(start) is not None
+
+
+def _parsed(file: File, text: str, facts: Mapping[str, Scalar]) -> Parsed:
     front = front_matter(text)
     if front and (body := text[front.end :].lstrip("\n")).strip():
         text = body
