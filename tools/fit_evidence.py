@@ -102,7 +102,13 @@ def measured(readings: Sequence[Reading], b: np.ndarray, rule: passages.Rule) ->
     """Return how far the quotes touch what people marked, as text."""
     quotes = right = answers = touching = evidence = cited = sentences = characters = 0
     for one in readings:
-        likely = likely_of(one.sentences, one.known, probabilities(b, one.features).tolist(), one.found.evidence.hits)
+        likely = likely_of(
+            one.found.evidence.question,
+            one.sentences,
+            one.known,
+            probabilities(b, one.features).tolist(),
+            one.found.evidence.hits,
+        )
         chosen = passages.chosen(likely, LIMIT, rule)
         shown = joined([some.quote for some in chosen])
         citations = [cite(marker, quote.hit, quote.span) for marker, quote in enumerate(shown, start=1)]

@@ -140,7 +140,7 @@ class Sent:
 
 
 Outcome = Literal["answer", "closest", "refusal", "reply", "clarification"]
-"""The outcome of a question: an answer, only the closest passages and labelled as such, or neither.
+"""The outcome of a question: an answer, passages that may hold it and are labelled as such, or neither.
 
 A ``reply`` needs no search and has no estimated probability: a courtesy, a list from the catalog, or an outline of one
 document. A ``clarification`` asks the user back.

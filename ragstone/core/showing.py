@@ -13,7 +13,7 @@ SHOWN = 72
 """Characters of a text in a summary."""
 _OUTCOMES: Mapping[Outcome, str] = {
     "answer": "",
-    "closest": "not an answer, only the closest passages",
+    "closest": "no sure answer, but passages that may hold it",
     "refusal": "the documents do not say",
     "reply": "",
     "clarification": "",

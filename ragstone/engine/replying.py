@@ -29,7 +29,7 @@ class Replying:
     """Chooses the reply to a turn of a conversation with one version of a knowledge base."""
 
     def __init__(self, version: Components, search: Search) -> None:
-        self._version = version
+        self._version, self._search = version, search
         self._talking, self._overviews = Talking(version, search), Overviews(version, search)
 
     async def reply(
@@ -41,6 +41,9 @@ class Replying:
         with timings.stage("understand"):
             talk = question.talk or await self._by_meaning(question, request)
         if talk is None or (before and (talk.kind == "unclear" or _goes_on(question, talk, before))):
+            return None
+        is_sure = question.talk is not None and (talk.kind != "help" or question.keyword_like)
+        if not is_sure and await self._answered(question, where, request, timings):
             return None
         question = replace(question, talk=talk, kind=talk.kind)
         replied = await self._reply(question, talk, before, where, request, timings)
@@ -83,6 +86,12 @@ class Replying:
         embedder = version.models.question_embedder()
         (vector,) = await embedder.embed([question.asked], role="query", request=request)
         return talk_by_meaning(vector, name, question.language)
+
+    async def _answered(self, question: Question, where: Filter | None, request: Request, timings: Timings) -> bool:
+        """Return whether the documents surely answer what may be talk: "How do I start?", "List the file formats"."""
+        evidence = await self._search.evidence(question, where, self._version.settings.rank.top_k, request, timings)
+        least = self._version.settings.respond.abstain_below
+        return await self._version.models.answerer().answerability(evidence, request) >= least
 
     def _planned(self, replied: Replied) -> Replied:
         """Return a reply with what a model needs to write it, if it is an overview and there is a model."""

@@ -128,8 +128,8 @@ class Talking:
                     return None
 
     async def clarification(self, evidence: Evidence, request: Request) -> Replied | None:
-        """Return a clarification, if few words fit several documents or sections, and none is a sure answer."""
-        choices = _choices(evidence)
+        """Return a clarification, if a few keywords fit several documents or sections, and none is a sure answer."""
+        choices = _choices(evidence) if evidence.question.keyword_like else []
         if len(choices) < LEAST_CHOICES:
             return None
         models, own = self._version.models, self._version.settings.respond

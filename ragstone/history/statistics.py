@@ -54,8 +54,9 @@ class Times:
 class Period:
     """The usage in an hour, such as ``2026-01-31T07``, a day, such as ``2026-01-31``, or in total; in UTC.
 
-    ``questions`` were ``answered``, got only the ``closest`` passages, were ``refused`` because no passage was close,
-    ``failed``, or were ``stopped`` by the user; ``degraded`` ones lacked a part. ``searches`` had no answer.
+    ``questions`` were ``answered``, showed the ``closest`` passages, which may answer, were ``refused`` because no
+    passage was close, ``failed``, or were ``stopped`` by the user; ``degraded`` ones lacked a part. ``searches`` had no
+    answer.
     ``failures`` are by kind of error, ``found_by`` counts pieces of evidence by the search leg that found them; two
     legs may find one.
     """

@@ -10,13 +10,14 @@ from ragstone.language.files import languages, table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrases:
-    """The texts of refusals, of closest passages, of a failure, of a summary, and before what other documents say.
+    """What a refusal, passages that may answer, a failure and a summary say, and what stands before other documents.
 
     Those of one language, with placeholders.
     """
 
     refusal: str
-    nearest: str
+    likely: str
+    also: str
     closest: str
     nothing_close: str
     unfound: str

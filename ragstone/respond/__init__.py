@@ -3,8 +3,8 @@
 Without a language model the answer quotes sentences of the documents (`quoting`) or cells of their tables (`tables`).
 With one, the model writes (`writing`) and every sentence is checked against the evidence (`proof`). What a question
 fixes must be met (`requirements`). If the evidence is unlikely to answer, the answer is a refusal that names the
-closest passages. To change the words of a refusal or a summary, edit the ``phrases`` of
-``ragstone/respond/words/<language>.yaml``; to support another language, add such a file.
+closest passages; in between it shows the passages that may answer. To change the words of a refusal or a summary, edit
+the ``phrases`` of ``ragstone/language/<language>.yaml``; to support another language, add such a file.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ MAX_QUOTE = 200
 MAX_PASSAGES = 3
 """Passages that a refusal names."""
 MAX_SOURCES = 2
-"""Sources that a summary names, and documents quoted if none of them surely answers."""
+"""Sources that a summary names."""
 
 
 _NUMBERED = re.compile(r"\[(\d{1,3})\]")
@@ -76,7 +76,7 @@ def abstained(
         titles = {name_of(hit.chunk): hit for hit in reversed(evidence.hits)}
         closest = [ClosestPassage(hit=hit) for hit in reversed(titles.values())][:MAX_PASSAGES]
     question = shortened(evidence.question.asked, MAX_QUESTION)
-    lines = [texts.refusal.format(question=question), *_lack_lines(lacks, texts)]
+    lines = [texts.refusal.format(question=question), *lack_lines(lacks, texts)]
     lines += [texts.closest, *dict.fromkeys(map(_line, closest))] if closest else [texts.nothing_close]
     return Draft(text="\n".join(lines), citations=(), answerability=answerability, outcome="refusal")
 
@@ -91,7 +91,7 @@ def refused(draft: Draft, evidence: Evidence, quoted: Draft, settings: RespondSe
         settings: of the answer.
     """
     texts = phrases(settings.language or evidence.question.language)
-    if quoted.abstained:
+    if quoted.outcome == "refusal":
         whole = quoted.text
     else:
         quotes = [f"- {one.title}: {shortened(strip_links(one.quote), MAX_QUOTE)}" for one in quoted.citations]
@@ -118,15 +118,8 @@ def instead(quoted: Draft, why: str, language: str) -> Draft:
     return replace(quoted, text=text, statements=statements, notices=notices, degraded=True, failed=True)
 
 
-def closest_lead(evidence: Evidence, settings: RespondSettings, lacks: Sequence[Lack] = ()) -> str:
-    """Return the lines that say what was not found, and that what follows is only the closest, not an answer."""
-    texts = phrases(settings.language or evidence.question.language)
-    nearest = texts.nearest.format(question=shortened(evidence.question.asked, MAX_QUESTION))
-    return "\n".join([*_lack_lines(lacks, texts), nearest, ""])
-
-
-def _lack_lines(lacks: Sequence[Lack], texts: Phrases) -> list[str]:
-    """Return what no document mentions, and what only others than the closest passage do."""
+def lack_lines(lacks: Sequence[Lack], texts: Phrases) -> list[str]:
+    """Return the lines that say what no document mentions, and what only others than the closest passage do."""
     said = [one for one in lacks if one.requirement.text]
     named = {known: [one.requirement.text for one in said if _is_known(one) == known] for known in (False, True)}
     lines = ((texts.unfound, named[False]), (texts.unmentioned, named[True]))
@@ -163,23 +156,30 @@ def together(questions: Sequence[str], drafts: Sequence[Draft]) -> Draft:
 
     It is as sure as the least sure of the answers, and a refusal only if every draft is one.
     """
-    text, citations, statements = "", list[Citation](), list[Statement]()
-    for number, (question, draft) in enumerate(zip(questions, drafts, strict=True), start=1):
-        lead = f"{text}\n\n({number}) {question}\n\n".lstrip("\n")  # "1." would begin a list in Markdown
-        draft = _renumbered(draft, len(citations))
-        citations += draft.citations
-        statements += [moved(one, len(lead)) for one in draft.statements]
-        text = f"{lead}{draft.text}"
+    leads = [f"({number}) {question}\n\n" for number, question in enumerate(questions, start=1)]  # "1." begins a list
+    whole = joined(leads, drafts)
     answered = [one for one in drafts if not one.abstained] or list(drafts)
     least = min(answered, key=lambda one: one.answerability)
     return replace(
         least,
-        text=text,
-        citations=tuple(citations),
-        statements=tuple(statements),
+        text=whole.text,
+        citations=whole.citations,
+        statements=whole.statements,
         degraded=any(one.degraded for one in drafts),
         notices=tuple(dict.fromkeys(notice for one in drafts for notice in one.notices)),
     )
+
+
+def joined(leads: Sequence[str], drafts: Sequence[Draft]) -> Draft:
+    """Return drafts one below the other, each behind its lead, with citations numbered through; else as the first."""
+    text, citations, statements = "", list[Citation](), list[Statement]()
+    for lead, draft in zip(leads, drafts, strict=True):
+        text += f"\n\n{lead}" if text else lead
+        draft = _renumbered(draft, len(citations))
+        citations += draft.citations
+        statements += [moved(one, len(text)) for one in draft.statements]
+        text += draft.text
+    return replace(drafts[0], text=text, citations=tuple(citations), statements=tuple(statements))
 
 
 def _renumbered(draft: Draft, by: int) -> Draft:

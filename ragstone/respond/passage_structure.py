@@ -26,6 +26,7 @@ _TIMES_LONGER = 2
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _HASHES = re.compile(r"#{1,6}[ \t]")
+_LINKS = re.compile(r"(?:\[?!?\[[^\[\]]*\]\([^()]*\)(?:\]\([^()]*\))?[\s|]*|<!--.*?-->\s*)+", re.DOTALL)
 _UNDERLINE = re.compile(r"\n {0,3}(=+|-{3,})[ \t]*(?:\n|$)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪●·–][ \t]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t])")
 _STEP = re.compile(r"[ \t]*\(?\d{1,2}[.)][ \t]")
@@ -48,6 +49,7 @@ _MOST_LINES, _LINE_WORDS, _TITLE_WORDS = 5, 7, 14
 """Lines of a signature or an address, words of such a line, and of one that is the title of an office."""
 _LABEL_WORDS = 2
 """Words of a label before code, such as the tab title "C++": a line without closing punctuation."""
+_BOTH_ENDS = 2
 _ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", "।", "۔", "؟")
 _CLOSING = "\"'”’“»)]*_`"
 
@@ -56,7 +58,7 @@ def is_heading(text: str, span: Span) -> bool:
     """Return whether a sentence is a heading: marked as one, or short, on its own line, without closing punctuation."""
     start, end = text.rfind("\n", 0, span.start) + 1, _line_end(text, span.end)
     line = text[start:end].strip()
-    if _HASHES.match(line) or _UNDERLINE.match(text, end):
+    if _HASHES.match(line) or _UNDERLINE.match(text, end) or _is_bold(line):
         return True
     if span.of(text).strip() != line.strip("*_ ") and span.of(text).strip() != line:
         return False  # one sentence of several
@@ -70,6 +72,18 @@ def is_heading(text: str, span: Span) -> bool:
     return (stands_apart or stands_above) and len(line.split()) <= HEADING_WORDS
 
 
+def is_only_heading(text: str) -> bool:
+    """Return whether a text is the heading of something that stands elsewhere, as of a table."""
+    line = text.strip()
+    return "\n" not in line and (_HASHES.match(line) is not None or _is_bold(line))
+
+
+def _is_bold(line: str) -> bool:
+    """Return whether a line is bold as a whole, as a heading is that has no level, and no sentence."""
+    bold = line[:2] in ("**", "__") and line[-2:] == line[:2] and line.count(line[:2]) == _BOTH_ENDS
+    return bold and not line.rstrip(_CLOSING).endswith(_ENDS)
+
+
 def is_table(text: str, span: Span) -> bool:
     """Return whether a sentence begins in a table row."""
     return _line_of(text, span).startswith(_TABLE)
@@ -78,6 +92,11 @@ def is_table(text: str, span: Span) -> bool:
 def is_directive(text: str, span: Span) -> bool:
     """Return whether a sentence begins in a reStructuredText directive, which is not shown: ``.. _place:``."""
     return _line_of(text, span).startswith(".. ")
+
+
+def is_wordless(text: str) -> bool:
+    """Return whether a text is only a picture, a link or a comment, which says nothing by itself."""
+    return not text.strip() or _LINKS.fullmatch(text.strip()) is not None
 
 
 def is_caption(text: str, span: Span) -> bool:

@@ -80,12 +80,11 @@ class RespondSettings(Section):
         description="Abstain if the probability that the answer is right is below this.",
     )
     closest_from: float = Field(
-        default=1.0,
+        default=0.05,
         ge=0,
         le=1,
-        description="If the probability is at least this but below `respond.abstain_below`, show the closest"
-        " passages, labelled as such, instead of a refusal. It has no effect above"
-        " `respond.abstain_below`.",
+        description="If the probability is at least this but below `respond.abstain_below`, show the passages that"
+        " may answer, labelled as such, instead of a refusal. At 1 there are only answers and refusals.",
     )
     metadata: bool = Field(
         default=True, description="Show the metadata of sources with the answer, and pass it to the model."

@@ -156,15 +156,21 @@ def test_refusal_repeats_the_question(model: MiniLM):
     assert "Wearing masks" in draft.text
 
 
-def test_shows_the_closest_passages_as_no_answer(model: MiniLM):
-    question = "Who wrote the national anthem of Peru?"
-    draft = answer(model, question, hits(model, MASKS, HOURS), closest_from=0)
+def test_quotes_no_repetition_of_the_question(model: MiniLM):
+    question = "Where are masks with the seal of the museum sold?"
+    shown = f"Run `ragstone ask '{question}'` to try the museum. {MASKS.text}"
+    draft = answer(model, question, hits(model, replace(MASKS, text=shown)), abstain_below=0)
+    assert draft.citations
+    assert not any(question.rstrip("?") in citation.quote for citation in draft.citations)
+
+
+def test_shows_passages_that_may_answer(model: MiniLM):
+    draft = answer(model, "Who wrote the national anthem of Peru?", hits(model, MASKS, HOURS), closest_from=0)
     assert (draft.outcome, draft.abstained) == ("closest", True)
-    lines = [phrases("en").unmentioned.format(what="Peru"), phrases("en").nearest.format(question=question)]
-    assert draft.text.splitlines()[:2] == lines
+    assert draft.text.splitlines()[0] == phrases("en").unmentioned.format(what="Peru")
+    assert phrases("en").likely in draft.text
+    assert phrases("en").also in draft.text
     assert [one.document_id for one in draft.citations] == ["masks", "hours"]
-    for statement, citation in zip(draft.statements, draft.citations, strict=True):
-        assert draft.text[statement.start : statement.end] == f"{citation.quote} [{citation.marker}]"
     sure = answer(model, "Where are masks sold?", hits(model, HOURS, MASKS), closest_from=0)
     assert sure.outcome == "answer"
 
@@ -295,10 +301,22 @@ def test_answers_from_a_table(model: MiniLM):
     assert "Masks are sold at the entrance" in answer(model, "Where are masks sold?", found).text
 
 
-def test_refusal_shows_the_closest_row(model: MiniLM):
-    draft = answer(model, "What did the shop of the castle in Vilnius lose to thieves?", hits(model, TABLE))
-    assert draft.outcome == "refusal"
-    assert "Shop | 25 | 31" in draft.text
+def test_shows_a_row_that_may_answer(model: MiniLM):
+    question = "What did the shop of the castle in Vilnius lose to thieves?"
+    draft = answer(model, question, hits(model, TABLE))
+    assert draft.outcome == "closest"
+    assert "Shop · " in draft.text
+    refusal = answer(model, question, hits(model, TABLE), closest_from=1)
+    assert refusal.outcome == "refusal"
+    assert "Shop | 25 | 31" in refusal.text
+
+
+@pytest.mark.parametrize("shown", ["![The museum](museum.png)", "<!-- the museum -->", "[The museum](/museum)"])
+def test_quotes_no_text_without_words_of_its_own(model: MiniLM, shown: str):
+    found = hits(model, replace(MASKS, text=f"{shown}\n\n{MASKS.text}"))
+    draft = answer(model, "What is the museum?", found, abstain_below=0)
+    assert draft.citations
+    assert not any(shown in citation.quote for citation in draft.citations)
 
 
 def test_captions_and_sources_are_no_answers(model: MiniLM):

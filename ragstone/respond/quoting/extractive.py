@@ -14,7 +14,7 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 
-from ragstone.core.answers import Draft, Outcome, SentenceClosed, TextWritten, Turn
+from ragstone.core.answers import Draft, SentenceClosed, TextWritten, Turn
 from ragstone.core.kinds import Kind
 from ragstone.core.protocols import PassageReader, SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.question import Question
@@ -23,33 +23,35 @@ from ragstone.core.request import Request
 from ragstone.language import facts, phrases
 from ragstone.respond.drafts import (
     MAX_PASSAGES,
-    MAX_SOURCES,
     ClosestPassage,
     abstained,
     cite,
-    closest_lead,
     moved,
     replayed,
 )
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
 from ragstone.respond.quoting.evidence_model import SentenceFeatures, evidence_model, features_of
 from ragstone.respond.quoting.labels import labels_of
+from ragstone.respond.quoting.likely_passage import likely_draft
 from ragstone.respond.quoting.passages import Likely, best, chosen
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quoted_text import written
-from ragstone.respond.quoting.quotes import Quote, passages, quote_of, whole_lists
+from ragstone.respond.quoting.quotes import Quote, passages, quote_of, whole_lists, words_of
 from ragstone.respond.quoting.rivals import Rivals, called, covered, rivals, with_older
 from ragstone.respond.quoting.rules import bounded, favoured
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import Known, Lack, lacking, linked, lowered
 from ragstone.respond.tables import TableReader, draft_of
+from ragstone.respond.tables.answer import WORTH_READING
 from ragstone.settings import RespondSettings
 
 _WORD = re.compile(r"\w+")
 WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
 """The kinds of question that ask for a whole list, or for all steps."""
 
+_FEW = 2
+"""Blanks of the shortest question of which a repetition is no accident."""
 _MOST_LIKELY = 1 - 1e-6
 """The largest probability of a sentence whose odds are finite."""
 _RISK_TOO_SMALL = (
@@ -130,28 +132,27 @@ class ExtractiveAnswerer:
             quotes = _with_chunks(found) if found else []
             if self._tables.outweighs(cells, quotes, answerability, question, request):
                 return draft_of(cells)
-        if found is None:
-            rows = [ClosestPassage(hit=one.hit, span=one.row.span) for one in cells.cells[:1]] if cells else []
-            return abstained(evidence, answerability, rows, self._settings)
-        if answerability < min(self._abstain_below, self._settings.closest_from):
-            draft = abstained(evidence, answerability, _closest(found.likely), self._settings, lacks)
-            return replace(draft, notices=(_RISK_TOO_SMALL,)) if self._abstain_below > 1 else draft
-        if answerability >= self._abstain_below:
-            quoted = _quotes(found.quoted)
-            if question.kind in WHOLE_LISTS:
-                quoted = whole_lists(quoted)
-            return self._answer(question, quoted, found.rivals, answerability)
-        lead = closest_lead(evidence, self._settings, lacks)
-        quotes = _quotes(_best_of_documents(found.likely)[:MAX_SOURCES])
-        return _draft_of(question, quotes, lead, answerability, "closest")
+        whole = whole_lists if question.kind in WHOLE_LISTS else list[Quote]
+        if found and answerability >= self._abstain_below:
+            return self._answer(question, whole(_quotes(found.quoted)), found.rivals, answerability)
+        if found and cells and cells.probability < max(answerability, WORTH_READING):
+            cells = None
+        notices = (_RISK_TOO_SMALL,) if self._abstain_below > 1 else ()
+        if max(answerability, cells.probability if cells else 0.0) >= self._settings.closest_from:
+            quotes = whole(_of_passages(found)) if found else []
+            draft = likely_draft(evidence, quotes, cells, answerability, self._settings, lacks)
+            return replace(draft, notices=notices)
+        rows = [ClosestPassage(hit=one.hit, span=one.row.span) for one in cells.cells[:1]] if cells else []
+        closest = _closest(found.likely) if found else rows
+        return replace(abstained(evidence, answerability, closest, self._settings, lacks), notices=notices)
 
     def _answer(self, question: Question, quoted: Sequence[Quote], rivals: Rivals | None, probability: float) -> Draft:
         """Return the quotes as an answer, with what other documents and older versions say instead."""
         if rivals is None:
-            return _draft_of(question, quoted, "", probability, "answer")
+            return _draft_of(question, quoted, probability)
         texts = phrases(self._settings.language or question.language)
         quotes, lead = (*quoted, *rivals.against), f"{texts.disagree}\n" if rivals.against else ""
-        draft = _draft_of(question, quotes, lead, probability, "answer", [*map(called, quotes)])
+        draft = _draft_of(question, quotes, probability, lead, [*map(called, quotes)])
         return with_older(draft, rivals.older, texts.older) if rivals.older else draft
 
     async def answerability(self, evidence: Evidence, request: Request) -> float:
@@ -249,7 +250,9 @@ class ExtractiveAnswerer:
             return None
         features = features_of(evidence.question, scored, self._weigh, request)
         probabilities = favoured(evidence.question, scored, evidence_model(scored).probabilities(features))
-        likely = likely_of(scored, features, probabilities.tolist(), evidence.hits)
+        likely = likely_of(evidence.question, scored, features, probabilities.tolist(), evidence.hits)
+        if not likely:
+            return None
         quoted = chosen(likely, self._settings.sentences)
         return self._in_newest(_Found(scored=scored, likely=likely, quoted=quoted), evidence, request)
 
@@ -273,24 +276,28 @@ class ExtractiveAnswerer:
 
 
 def likely_of(
+    question: Question,
     scored: Sequence[Sentence],
     features: Sequence[SentenceFeatures],
     probabilities: Sequence[float],
     hits: Sequence[Hit],
 ) -> list[Likely]:
-    """Return the sentences that can be quoted, in reading order; all of them if none can."""
+    """Return the sentences that can be quoted, in reading order.
+
+    What repeats the whole question, as an example of a command or a log of questions does, does not answer it.
+    """
     quotes = [quote_of(one, hits) for one in scored]
-    all_of_them = [
-        Likely(
-            quote=quote or Quote(hit=one.hit, place=one.place, span=one.span),
-            probability=float(probability),
-            refers=bool(known.refers),
-            told=one.told,
-        )
+    return [
+        Likely(quote=quote, probability=probability, refers=bool(known.refers), told=one.told)
         for one, quote, known, probability in zip(scored, quotes, features, probabilities, strict=True)
+        if quote and not _repeats(question, quote)
     ]
-    can_be = [one for one, quote in zip(all_of_them, quotes, strict=True) if quote]
-    return can_be or all_of_them
+
+
+def _repeats(question: Question, quote: Quote) -> bool:
+    """Return whether a quote contains all words of a question in their order, and the question has a few."""
+    asked = words_of(question.text)
+    return asked.count(" ") >= _FEW and f" {asked} " in f" {words_of(quote.text)} "
 
 
 def _best_of_documents(likely: Sequence[Likely]) -> list[Likely]:
@@ -301,6 +308,18 @@ def _best_of_documents(likely: Sequence[Likely]) -> list[Likely]:
     return list(found.values())
 
 
+def _of_passages(found: _Found) -> list[Quote]:
+    """Return what is quoted of the likeliest passage, and the best sentence of another one."""
+    surest = best(found.quoted)
+    own = next(one for one in _quotes(found.quoted) if _contains(one, surest.quote))
+    rest = [one for one in found.likely if one.quote.hit.chunk.id != own.hit.chunk.id]
+    return [own, best(rest).quote] if rest else [own]
+
+
+def _contains(quote: Quote, other: Quote) -> bool:
+    return quote.hit.chunk.id == other.hit.chunk.id and quote.span.start <= other.span.start < quote.span.end
+
+
 def _closest(likely: Sequence[Likely]) -> tuple[ClosestPassage, ...]:
     """Return the best sentence of each document, closest documents first."""
     quotes = [one.quote for one in _best_of_documents(likely)[:MAX_PASSAGES]]
@@ -308,22 +327,16 @@ def _closest(likely: Sequence[Likely]) -> tuple[ClosestPassage, ...]:
 
 
 def _draft_of(
-    question: Question,
-    quotes: Sequence[Quote],
-    lead: str,
-    answerability: float,
-    outcome: Outcome,
-    names: Sequence[str] = (),
+    question: Question, quotes: Sequence[Quote], answerability: float, lead: str = "", names: Sequence[str] = ()
 ) -> Draft:
+    """Return an answer of quotes; behind a ``lead``, each begins a line with its name, if there are ``names``."""
     citations = tuple(cite(marker, one.hit, one.span) for marker, one in enumerate(quotes, start=1))
     code = {marker for marker, one in enumerate(quotes, start=1) if one.is_code}
-    apart = bool(lead)
-    text, statements = written(citations, names or labels_of(question, quotes), code, apart=apart)
+    text, statements = written(citations, names or labels_of(question, quotes), code, apart=bool(lead))
     return Draft(
         text=f"{lead}{text}",
         citations=citations,
         answerability=answerability,
-        outcome=outcome,
         statements=tuple(moved(one, len(lead)) for one in statements),
     )
 

@@ -29,21 +29,28 @@ def written(
     text, statements = "", list[Statement]()
     for place, (citation, label) in enumerate(zip(citations, labels, strict=True)):
         is_code = citation.marker in code
-        words = _readable(citation.quote, is_code=is_code)
+        words = marked(citation.quote, citation.marker, is_code=is_code)
         own_line = apart or "\n" in words or "\n" in text or is_code
         if text:
             goes_on = not label and not own_line and citation.document_id == citations[place - 1].document_id
             text += "\n" if own_line else " … " if goes_on else " "
-        text += f"{_short(label)}: " if label else ""
+        text += f"{short_label(label)}: " if label else ""
         start = len(text)
-        text += words + ("\n" if is_code or structure.ends_in_code(words) else " ") + f"[{citation.marker}]"
+        text += words
         statements.append(Statement(start=start, end=len(text), markers=(citation.marker,)))
     return text, tuple(statements)
 
 
-def _short(label: str) -> str:
+def short_label(label: str) -> str:
+    """Return a title or a heading on one line, without links, and without what would be read as a marker."""
     label = " ".join(unmarked(strip_links(label)).split()).rstrip(" :")
     return label if len(label) <= MAX_LABEL else f"{label[:MAX_LABEL].rsplit(' ', 1)[0].rstrip(' ,;:')} …"
+
+
+def marked(quote: str, marker: int, *, is_code: bool) -> str:
+    """Return a quote as an answer shows it, with its marker behind it, or below it if it ends in code."""
+    words = _readable(quote, is_code=is_code)
+    return words + ("\n" if is_code or structure.ends_in_code(words) else " ") + f"[{marker}]"
 
 
 def _readable(quote: str, *, is_code: bool) -> str:

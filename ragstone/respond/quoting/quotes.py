@@ -51,7 +51,12 @@ def quote_of(sentence: Sentence, hits: Sequence[Hit]) -> Quote | None:
     quote = Quote(hit=sentence.hit, place=sentence.place, span=span)
     if code := structure.code_around(chunk.text, span.start):
         return replace(quote, span=code) if code.end - code.start <= structure.MAX_QUOTE else None
-    if is_question(sentence.text) or structure.is_heading(chunk.text, span) or structure.is_table(chunk.text, span):
+    if (
+        is_question(sentence.text)
+        or structure.is_wordless(sentence.text)
+        or structure.is_heading(chunk.text, span)
+        or structure.is_table(chunk.text, span)
+    ):
         return None
     if structure.is_directive(chunk.text, span):
         return None

@@ -17,7 +17,7 @@ from ragstone.core.record import prose_start
 from ragstone.core.records import Chunk, Evidence, Hit, Span, TokenMatches
 from ragstone.core.request import Request
 from ragstone.core.table import table_of
-from ragstone.respond.passage_structure import is_caption
+from ragstone.respond.passage_structure import is_caption, is_only_heading
 
 PASSAGES = 5
 """Best chunks that are read sentence by sentence."""
@@ -69,7 +69,7 @@ async def read(
     reader: PassageReader | None = None,
 ) -> list[Sentence]:
     """Return the sentences of the best chunks, and of web pages, with their scores; tables have cells instead."""
-    prose = [hit for hit in evidence.hits if table_of(hit.chunk) is None]
+    prose = [hit for hit in evidence.hits if table_of(hit.chunk) is None and not is_only_heading(hit.chunk.text)]
     best, more = prose[:PASSAGES], prose[PASSAGES:]
     hits = (*best, *(hit for hit in more if hit.chunk.is_web))
     question, texts = evidence.question.text, [hit.chunk.headed for hit in hits]

@@ -29,6 +29,7 @@ _USUAL = 0.25
 UNDATED = -0.5
 """How far a cell is of the year asked for if nothing names its year."""
 _WORD = re.compile(r"[^\W_]+")
+_PICTURE = "!["  # in Markdown
 _MARK = re.compile(rf"\(?[^\W\d_]{{1,2}}\)|(?:[*†‡•▪·%()\s]|{MARK})+")
 """A cell that only refers to a footnote, such as "(a)", or has a sign without its figure."""
 _NOTES = re.compile(r"(?<!\s)\s*\([^()]*\)|[*†‡]")
@@ -159,7 +160,7 @@ def cells_of(hits: Sequence[Hit]) -> list[Found]:
                 Found(hit=hit, place=place, table=table, row=row, cell=cell)
                 for row in table.rows
                 for cell in row.cells
-                if cell.text and not _MARK.fullmatch(cell.text)
+                if cell.text and not _MARK.fullmatch(cell.text) and not cell.text.startswith(_PICTURE)
             ]
     return found
 

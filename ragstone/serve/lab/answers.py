@@ -199,7 +199,7 @@ def _growing(here: Progress, *, waiting: bool) -> Iterator[Content]:
 
 _BADGES: Mapping[Outcome, tuple[str, str]] = {
     "answer": ("answered", "answered"),
-    "closest": ("refused", "closest passages only"),
+    "closest": ("refused", "passages that may answer"),
     "refusal": ("refused", "not answered"),
     "reply": ("answered", "replied"),
     "clarification": ("refused", "asked back"),

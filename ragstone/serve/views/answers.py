@@ -56,7 +56,8 @@ def sources(answer: Answer, *, shown: Callable[[Metadata], Metadata] = dict) -> 
         title: list[Part] = [(one_line(citation.title), "bold"), (" — ", "dim")] if citation.title else []
         where: Part = (place(citation), "dim" if title else "")
         yield line(*title, where, indent=2, head=(f"[{citation.marker}] ", "bold cyan"))
-        yield line((f"“{one_line(citation.quote)}”", "italic dim"), indent=6)
+        if answer.outcome != "closest":  # its text shows the whole passages
+            yield line((f"“{one_line(citation.quote)}”", "italic dim"), indent=6)
         if facts := _facts(beside(citation.quote, known.pop(citation.document_id, {}))):
             yield line((facts, "dim"), indent=6)
 

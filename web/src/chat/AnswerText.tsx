@@ -5,6 +5,8 @@ import { type Passage, type Proved, passagesOf } from "../text/proof";
 import { words as say } from "../words/words";
 
 interface Props {
+  /** The class of the text. */
+  look: string;
   text: string;
   proofs: readonly Proved[];
   /** The markers of the citations that can be opened. */
@@ -14,7 +16,7 @@ interface Props {
 }
 
 /** An answer in its Markdown, each sentence with its citations, or a note that the documents contradict it. */
-export function AnswerText({ text, proofs, known, current, onOpen }: Props) {
+export function AnswerText({ look, text, proofs, known, current, onOpen }: Props) {
   const blocks = useMemo(() => blocksOf(text), [text]);
   const passages = useMemo(() => passagesOf(text, blocks, proofs), [text, blocks, proofs]);
   const marks = (passage: Passage) => {
@@ -30,7 +32,7 @@ export function AnswerText({ text, proofs, known, current, onOpen }: Props) {
     marks,
   };
   return (
-    <div className="prose">
+    <div className={look}>
       <Blocks blocks={blocks} parts={parts} />
     </div>
   );

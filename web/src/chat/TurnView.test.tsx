@@ -64,6 +64,24 @@ it("shows a refusal with the closest passages", async () => {
   expect(opened).toEqual([0]);
 });
 
+it("marks the likely sentence of a passage that may answer", () => {
+  const text = "This may answer it:\n\nAbout stone:\nWell. Stone is old. [1] It lasts.";
+  const citations = [cited(1, { quote: "Well. Stone is old. It lasts." })];
+  show(
+    whole(
+      answered(text, {
+        outcome: "closest",
+        abstained: true,
+        citations,
+        statements: [stated(40, 57, { markers: [1] })],
+      }),
+    ),
+  );
+  expect(document.querySelector(".prose.likely .sentence")?.textContent).toBe("Stone is old.");
+  expect(screen.getByRole("button", { name: "Citation 1" })).toBeTruthy();
+  expect(screen.queryByText("Closest passages")).toBeNull();
+});
+
 it("tells the reason of a contradicted sentence until Escape", async () => {
   const text = "Sky is blue. [?]";
   const statement = stated(0, 16, { state: "contradicted", reason: "no source says blue" });

@@ -8,7 +8,7 @@ import { Confidence } from "./Confidence";
 import { asText, CopyButton } from "./CopyButton";
 import { FeedbackBar } from "./FeedbackBar";
 import { Notices } from "./Notices";
-import { refused, saidOf } from "./said";
+import { proseClass, refused, saidOf } from "./said";
 import { TargetCard } from "./TargetCard";
 import type { Target } from "./target";
 import { targetsOf } from "./targets";
@@ -99,6 +99,7 @@ function Written({ turn, targets, current, opened, onOpen }: PartProps & { curre
     );
   const text = (
     <AnswerText
+      look={proseClass(turn)}
       text={said.words}
       proofs={said.proofs}
       known={known}
@@ -106,8 +107,7 @@ function Written({ turn, targets, current, opened, onOpen }: PartProps & { curre
       onOpen={(marker) => onOpen(targets.findIndex((one) => one.marker === marker))}
     />
   );
-  const own = turn.answer?.outcome !== "closest";
-  const nearest = isRefused && cards(words().closest, (one) => one.marker === null || !own);
+  const nearest = isRefused && cards(words().closest, (one) => one.marker === null);
   return (
     <>
       {said.failed && (
@@ -128,7 +128,7 @@ function Written({ turn, targets, current, opened, onOpen }: PartProps & { curre
           <Icon name="warn" /> <span>{words().unsupported(wrong, said.proofs.length)}</span>
         </p>
       )}
-      {own && cards(words().cited, (one) => one.marker !== null)}
+      {cards(words().cited, (one) => one.marker !== null)}
     </>
   );
 }

@@ -13,8 +13,11 @@ export interface Said {
 
 const PASSAGE = "- ";
 
-/** Whether a turn ended without an answer, and shows the closest passages instead. */
-export const refused = ({ answer }: Turn): boolean => answer?.abstained === true && answer.outcome !== "clarification";
+/** Whether a turn ended without an answer, and lists the closest passages instead. */
+export const refused = ({ answer }: Turn): boolean => answer?.outcome === "refusal";
+
+/** The class of an answer's text: in passages that may answer, the likeliest sentences stand out. */
+export const proseClass = ({ answer }: Turn): string => (answer?.outcome === "closest" ? "prose likely" : "prose");
 
 /** Return what an answer says so far. `listed` says whether the passages of a refusal are shown as cards. */
 export function saidOf({ text, answer, sentences }: Turn, listed: boolean): Said {
@@ -32,7 +35,6 @@ export function saidOf({ text, answer, sentences }: Turn, listed: boolean): Said
 
 /** Return where the passages of a refusal begin, with the line before them. */
 function endOf(text: string, start: number, outcome: string, proofs: readonly Proved[]): number {
-  if (outcome === "closest") return proofs[0]?.start ?? text.length;
   if (outcome !== "refusal") return text.length;
   const own = proofs.at(-1);
   if (own) return own.whole;

@@ -1,4 +1,4 @@
-import { refused, saidOf } from "../chat/said";
+import { proseClass, refused, saidOf } from "../chat/said";
 import { placeOf, type Target } from "../chat/target";
 import { targetsOf } from "../chat/targets";
 import { isUnderWay, type Turn, type Vote } from "../chat/turns";
@@ -67,8 +67,7 @@ function written(turn: Turn, targets: readonly Target[], sources: readonly HTMLE
   const blocks = blocksOf(words);
   const wrong = proofs.filter((one) => one.wrong).length;
   const numbers = targets.map((one) => one.marker);
-  const own = turn.answer?.outcome !== "closest";
-  const cited = sources.filter((_, at) => own && numbers[at] !== null);
+  const cited = sources.filter((_, at) => numbers[at] !== null);
   const nearest = isRefused ? sources.filter((one) => !cited.includes(one)) : [];
   const passages = passagesOf(words, blocks, proofs);
   const shown: Shown = {
@@ -83,7 +82,7 @@ function written(turn: Turn, targets: readonly Target[], sources: readonly HTMLE
       return [...(markers ?? []), ...(proved?.wrong ? [contradicted(proved.wrong)] : [])];
     },
   };
-  const prose = el("div", { class: "prose" }, ...blocks.map((block) => blockView(block, shown)));
+  const prose = el("div", { class: proseClass(turn) }, ...blocks.map((block) => blockView(block, shown)));
   const out: HTMLElement[] = failed ? [notice(failed)] : [];
   if (isRefused)
     out.push(el("div", { class: "refusal" }, prose, nearest.length > 0 && listed(shared().closest, nearest)));

@@ -206,7 +206,7 @@ class Answer(Response):
     answer: str = Field(description="plain text with citation markers such as [1]; never HTML")
     kind: Kind = Field(description="what the question asks for")
     outcome: Outcome = Field(
-        description="`closest`: no sure answer, only the closest passages, and the text says so; `reply`: needed no"
+        description="`closest`: no sure answer, but passages that may hold it, and the text says so; `reply`: needed no"
         " search, and nothing is estimated; `clarification`: asks back"
     )
     abstained: bool = Field(description="true unless `outcome` is `answer` or `reply`")

@@ -113,7 +113,7 @@ class Period(Response):
     period: str
     questions: int
     answered: int
-    closest: int = Field(description="only the closest passages were shown")
+    closest: int = Field(description="passages that may answer were shown")
     refused: int = Field(description="refusals: nothing came close")
     failed: int
     stopped: int = Field(description="stopped by the client")

@@ -1,0 +1,69 @@
+"""The passage that may answer: whole paragraphs around the likely words, and a text that marks them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.core.records import Chunk, Evidence, Hit, Span
+from ragstone.language import phrases
+from ragstone.question import read
+from ragstone.respond.quoting.likely_passage import LONGEST, likely_draft, passage_around
+from ragstone.respond.quoting.quotes import Quote
+from ragstone.settings import RespondSettings
+
+TEXT = (
+    "The pump stands in hall three.\n\n"
+    "It was built in 1987. It runs at 4 bar. Nobody may open it alone.\n\n"
+    "## Valves\n\n"
+    "Valves are tested each year."
+)
+
+
+def at(text: str, words: str) -> Span:
+    start = text.index(words)
+    return Span(start=start, end=start + len(words))
+
+
+def test_passage_takes_paragraphs_up_to_a_heading():
+    assert passage_around(TEXT, at(TEXT, "It runs at 4 bar."), 900).of(TEXT) == TEXT[: TEXT.index("\n\n## Valves")]
+
+
+def test_passage_begins_below_its_heading():
+    assert passage_around(TEXT, at(TEXT, "Valves are tested"), 900).of(TEXT) == "Valves are tested each year."
+
+
+def test_long_paragraph_is_cut_between_sentences():
+    text = " ".join(f"Sentence number {number} is here." for number in range(40))
+    passage = passage_around(text, at(text, "Sentence number 20 is here."), 200).of(text)
+    assert "Sentence number 20 is here." in passage
+    assert passage.startswith("Sentence")
+    assert passage.endswith(".")
+    assert len(passage) <= 200
+
+
+@given(st.text(alphabet="ab.\n# ", max_size=300), st.integers(0, 300), st.integers(0, 60), st.integers(1, 200))
+def test_passage_contains_the_words_within_the_limit(text: str, start: int, length: int, longest: int):
+    span = Span(start=min(start, len(text)), end=min(start + length, len(text)))
+    passage = passage_around(text, span, longest)
+    assert passage.start <= span.start <= span.end <= passage.end
+    assert passage == span or passage.end - passage.start <= longest
+
+
+@pytest.mark.parametrize("language", ["en", "de", "lt"])
+def test_marks_the_likely_words_within_their_passage(language: str):
+    chunk = Chunk(
+        id="c1", document_id="pumps", index=0, total=1, text=TEXT, start=0, end=len(TEXT), title="Pumps",
+        metadata={"date": "2024-05-01"},
+    )  # fmt: skip
+    quote = Quote(hit=Hit(chunk=chunk, score=1.0, why=()), place=0, span=at(TEXT, "It was built in 1987."))
+    evidence = Evidence(question=read("When was the pump built?"), hits=(quote.hit,), method="hybrid")
+    draft = likely_draft(evidence, [quote], None, 0.3, RespondSettings(language=language), ())
+    first, named = draft.text.splitlines()[0], draft.text.splitlines()[2]
+    assert (first, named) == (phrases(language).likely, "Pumps, 2024-05-01:")
+    assert draft.outcome == "closest"
+    assert draft.abstained
+    (statement,), (citation,) = draft.statements, draft.citations
+    assert draft.text[statement.start : statement.end] == "It was built in 1987. [1]"
+    assert draft.text.endswith("[1] It runs at 4 bar. Nobody may open it alone.")
+    assert citation.quote == TEXT[citation.start : citation.end] == TEXT[: TEXT.index("\n\n## Valves")]
+    assert len(citation.quote) <= LONGEST[0]
