@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from ragstone.respond.quoting.passages import COMPARED, READ, Likely, chosen
 from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, are_neighbours, passages, quote_of
 from ragstone.respond.quoting.references import refers_back
+from ragstone.respond.quoting.rules import favoured
 from ragstone.respond.quoting.scored import Sentence, Told
 
 STAFF = (
@@ -196,3 +198,13 @@ def test_every_language_has_openings(language: str):
     lists = written_in(language)
     assert lists.pronouns
     assert not lists.openings.match("zzz")
+
+
+def test_sentence_with_a_phrase_of_the_question_is_likelier():
+    found = hit("Deutsche Telekom hired the CEO of Energy Web. Tim Höttges is CEO of Deutsche Telekom.")
+    sentences = [
+        Sentence(hit=found, place=0, number=number, span=span, own=0.5)
+        for number, span in enumerate(chunk.sentences(found.chunk.text))
+    ]
+    apart, together = favoured(read("Who is the CEO of Deutsche Telekom?"), sentences, np.array([0.5, 0.5]))
+    assert together > apart == 0.5
