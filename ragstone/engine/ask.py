@@ -55,9 +55,11 @@ class Ask:
             checked = Checked(evidence=replied.evidence)
         elif question.parts:
             checked, several = await self._finding.of_parts(question, before, allowed, request, timings)
+            replied = self._replying.unmatched(checked.evidence, allowed, request)
         else:
             checked = await self._finding.found(question, before, allowed, request, timings)
-            replied = await self._replying.clarification(checked.evidence, before, request)
+            replied = self._replying.unmatched(checked.evidence, allowed, request)
+            replied = replied or await self._replying.clarification(checked.evidence, before, request)
         yield EvidenceFound(evidence=checked.evidence)
         draft: Draft | None = None
         if replied:

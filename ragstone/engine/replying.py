@@ -6,17 +6,19 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragstone.core.answers import Turn
+from ragstone.core.answers import Draft, Turn
 from ragstone.core.filters import Filter
 from ragstone.core.question import Question, Talk
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.components import Components
+from ragstone.engine.filters import unmatched
 from ragstone.engine.overviews import Overviews
 from ragstone.engine.replied import Replied
 from ragstone.engine.search import Search
 from ragstone.engine.talk import Talking
+from ragstone.language import replies
 from ragstone.question.talk import is_talk
 from ragstone.question.talk.classifier import embedder_of, is_short, talk_by_meaning
 from ragstone.respond.replies import asks_back, is_choice
@@ -54,6 +56,14 @@ class Replying:
         if self._version.models.chat() is not None or _asked_back(before):  # a model asks back itself
             return None
         return await self._talking.clarification(evidence, request)
+
+    def unmatched(self, evidence: Evidence, where: Filter | None, request: Request) -> Replied | None:
+        """Return the reply to a question whose filter matches no document; None if one does, or the web had some."""
+        if evidence.hits or not unmatched(self._version, where, request):
+            return None
+        language = self._version.settings.respond.language or evidence.question.language
+        text = replies(language).unmatched
+        return Replied(evidence=evidence, draft=Draft(text=text, citations=(), answerability=0.0, outcome="refusal"))
 
     async def _reply(
         self,

@@ -22,13 +22,13 @@ from ragstone.core.request import Request
 from ragstone.core.timing import TimeBudget, Timings
 from ragstone.engine.caching import note_question
 from ragstone.engine.components import Components
+from ragstone.engine.filters import read_filter, unmatched
 from ragstone.engine.following import follow_keywords
 from ragstone.engine.legs import Legs, searched_as
 from ragstone.engine.steps import FirstSearch, Steps, within
 from ragstone.query import respell
 from ragstone.query.fuse import Fused, fuse
 from ragstone.query.gather import CONTEXT, allocate, by_document, further_legs
-from ragstone.query.where import parse, refuse_foreign_groups, refuse_unknown_fields
 from ragstone.question import read, read_again, rewritten
 from ragstone.question.talk import is_talk
 from ragstone.services.models import EXTRACTIVE
@@ -95,6 +95,8 @@ class Search:
         if evidence is None:
             evidence = (await self._trace(question, parsed, k, request, timings, shown=0)).evidence
             results.keep_evidence(known, evidence)
+        if not evidence.hits and (why := unmatched(self._version, parsed, request)):
+            evidence = replace(evidence, notices=(*evidence.notices, why))
         return _readable_evidence(evidence, request)
 
     async def trace(
@@ -290,13 +292,7 @@ class Search:
         """
         if not question.strip():
             raise UsageError("the question is empty")
-        parsed = parse(where) if isinstance(where, str) else where
-        if parsed is not None and self._version.has_embedder:  # an empty knowledge base has no fields yet
-            groups = None if request.reader.groups is None else request.reader.names
-            refuse_unknown_fields(parsed, self._version.catalog.metadata_keys(groups))
-            if groups is not None:
-                refuse_foreign_groups(parsed, groups)
-        return parsed
+        return read_filter(self._version, where, request)
 
     async def _worded(self, question: Question, request: Request) -> Question:
         if self._version.indexes.words.is_made:

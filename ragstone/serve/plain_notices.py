@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 
-_FOR_READERS = ("understood as: ", "searched also for: ", "only in: ", "read as: ")
-"""Beginnings of notices that repeat a question, or name documents that the reader may read."""
+from ragstone.engine.filters import UNMATCHED
+
+_FOR_READERS = ("understood as: ", "searched also for: ", "only in: ", "read as: ", *UNMATCHED)
+"""Beginnings of notices that repeat a question or filter, or name documents and values that the reader may read."""
 _REASON = re.compile(r"[:;]\s", re.DOTALL)
 _INTERNAL = re.compile(r"[/\\@=]|:\d|\d\.\d+\.\d")
 """Marks of an address, a path or a value of a setting."""
