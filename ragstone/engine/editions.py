@@ -2,8 +2,9 @@
 
 Versions of a document fill the evidence with passages that say the same but for a value. Each such passage is replaced
 by that of the version which is meant, and the passages of the others are kept apart, to say what they said. Documents
-with the same title are versions only where their passages have nearly the same words and no names of their own: minutes
-of two meetings, or contracts with two tenants, are not.
+with the same title are versions only where their passages have nearly the same words, as minutes of two meetings have
+not. If neither title nor path says which version they are, the passages must have no names of their own either, as
+contracts with two tenants have.
 """
 
 from __future__ import annotations
@@ -82,6 +83,13 @@ class _Version:
     def named(self) -> frozenset[str]:
         return frozenset(word.lower for word in self.words if word.named and not word.value)
 
+    @cached_property
+    def says_so(self) -> bool:
+        """Whether the title or the path says which version it is."""
+        name, edition = f"{self.chunk.title} {self.chunk.path}", self.edition
+        number = ".".join(map(str, edition.number))
+        return not edition.in_force or any(one in name for one in (edition.date[:4], number) if one)
+
     def covers(self, asked: Sequence[Word]) -> int:
         """Return how many words of the question it has, in its text, title or path."""
         path = re.sub(r"[_/.-]", " ", self.chunk.path)
@@ -98,6 +106,8 @@ class _Version:
         least = min(len(self.content), len(other.content))
         if not least or len(self.content & other.content) < ALIKE * least:
             return False
+        if self.says_so and other.says_so:
+            return True
         return self.named <= other.content or other.named <= self.content
 
 

@@ -15,6 +15,7 @@ from ragstone.chunk import Outlined
 from ragstone.core.editions import VERSION_OF, edition_of
 from ragstone.core.errors import RagstoneError
 from ragstone.core.naming import name_of
+from ragstone.core.question import PERIODS
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Evidence, Hit, Passage, Span
 from ragstone.engine.components import Components
@@ -42,7 +43,9 @@ def with_passages(version: Components, evidence: Evidence) -> Evidence:
     with version.catalog.snapshot():
         wide = [_widened(version, hit, outlines) for hit in (*evidence.hits, *evidence.versions, *evidence.further)]
     passages = list(_distinct(_merged(wide, outlines)))
-    return replace(evidence, passages=tuple(_newest_first(passages)[:most]))
+    if not any(one.kind in PERIODS for one in evidence.question.must_have):
+        passages = _newest_first(passages)
+    return replace(evidence, passages=tuple(passages[:most]))
 
 
 def _widened(version: Components, hit: Hit, outlines: dict[str, Outlined | None]) -> Hit:

@@ -36,7 +36,9 @@ from ragstone.core.records import Document
         ("a.md", "Travel policy", "Valid until 31 December 2023.", {}, {"valid_until": "2023-12-31"}),
         ("a.md", "Travel policy", "Stand: 1. Mai 2023", {}, {"as_of": "2023-05-01"}),
         ("a.md", "Travel policy", "Galioja nuo 2023 m. sausio 1 d.", {}, {"as_of": "2023-01-01"}),
-        ("a.md", "Travel policy", "Many were sold in 2019.", {}, {}),
+        ("a.md", "Travel policy", "These rules apply from 1 May 2023.", {}, {"as_of": "2023-05-01"}),
+        ("a.md", "Travel policy", "Last updated: 2023-05-01", {}, {"as_of": "2023-05-01"}),
+        ("a.md", "Travel policy", "Many were sold in 2019, and an article was published in 2020.", {}, {}),
     ],
 )
 def test_reads_version_from_document(

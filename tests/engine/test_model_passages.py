@@ -28,14 +28,18 @@ def server() -> Iterator[OpenAIServer]:
 
 
 def asked(
-    folder: Path, server: OpenAIServer, *documents: Document, settings: tuple[str, ...] = ()
+    folder: Path,
+    server: OpenAIServer,
+    *documents: Document,
+    settings: tuple[str, ...] = (),
+    question: str = QUESTION,
 ) -> tuple[Answer, str]:
     """Return the answer to the question, and the last message that the model got."""
     model = ("respond.model.name=openai:a-model", f"services.openai.base_url={server.url}")
     chosen = (*model, f"services.openai.api_key={KEY}", "chunk.size=200", "chunk.overlap=0", *settings)
     with closing(open_fast(folder, *chosen)) as engine:
         add(engine, *documents)
-        answer = asyncio.run(engine.ask(QUESTION, reader=OWNER))
+        answer = asyncio.run(engine.ask(question, reader=OWNER))
     return answer, server.asked[-1].body["messages"][-1]["content"]
 
 
@@ -81,6 +85,8 @@ def test_reads_the_newest_version_first(tmp_path: Path, server: OpenAIServer) ->
     places = [prompt.index(f"Mooring fees {year}") for year in (2025, 2022, 2019)]
     assert places == sorted(places)
     assert "(2025-03-01)" in prompt
+    _, of_2019 = asked(tmp_path / "kb2", server, *versions, question="Where did boats moor in 2019?")
+    assert of_2019.index("Mooring fees 2019") < of_2019.index("Mooring fees 2025")
 
 
 @pytest.mark.usefixtures("workdir")

@@ -18,7 +18,7 @@ from ragstone.language.words import any_of
 
 _HEAD = 2000
 """Characters of a text whose lines may say which version it is."""
-_NEAR = 40
+_NEAR = 30
 """Characters after a word such as "effective" in which its date stands."""
 _LONGEST = 120
 """Characters of what all versions have in common."""
@@ -75,7 +75,9 @@ def _is_outdated(document: Document, place: PurePosixPath) -> bool:
     facts = document.metadata
     if any(facts.get(key) for key in _REPLACED):
         return True
-    said = [str(facts[key]) for key in _STATUS if key in facts] or re.findall(r"[(\[]([^()\[\]]+)[)\]]", document.title)
+    said = [_text(facts[key]) for key in _STATUS if key in facts] or re.findall(
+        r"[(\[]([^()\[\]]+)[)\]]", document.title
+    )
     stem, folders = _WORD.findall(plain(place.stem)), [plain(one) for one in place.parts[:-1]]
     states, names = _states(in_names=False), _states(in_names=True)
     return (
@@ -87,12 +89,13 @@ def _is_outdated(document: Document, place: PurePosixPath) -> bool:
 
 def _as_of(document: Document, place: PurePosixPath) -> str:
     """Return the date from which a document is in force: the surest that it has, empty without one."""
-    facts = {plain(key).replace("_", " "): str(fact) for key, fact in document.metadata.items()}
-    surest = [fact for key, fact in facts.items() if _dated().fullmatch(key)]
+    facts = {plain(key).replace("_", " "): _text(fact) for key, fact in document.metadata.items()}
+    surest = [fact for key, fact in facts.items() if _dated().fullmatch(key) or _stamped().fullmatch(key)]
     usual = [facts[key] for one in DATE_KEYS if one not in _CREATED and (key := one.replace("_", " ")) in facts]
     folders = [one for one in reversed(place.parts[:-1]) if _DATE.fullmatch(one) or _YEAR.fullmatch(one)]
+    said = [*_after(document, _dated()), *_after(document, _stamped())]
     least = [facts[key] for key in _CREATED if key in facts]
-    for text in (*surest, *usual, document.title, place.stem, *_after(document, _dated()), *folders, *least):
+    for text in (*surest, *usual, document.title, place.stem, *said, *folders, *least):
         if date := _date(text):
             return date
     return ""
@@ -100,8 +103,14 @@ def _as_of(document: Document, place: PurePosixPath) -> str:
 
 def _until(document: Document) -> str:
     facts = document.metadata
-    said = (*(str(facts[key]) for key in _EXPIRES if key in facts), *_after(document, _ends()))
+    said = (*(_text(facts[key]) for key in _EXPIRES if key in facts), *_after(document, _ends()))
     return next((found for text in said if (found := _date(text)[:10])), "")
+
+
+def _text(fact: object) -> str:
+    """Return a text, or a year that is a number, as text; empty for anything else."""
+    is_year = isinstance(fact, int) and 1900 <= fact < 2100
+    return str(fact) if isinstance(fact, str) or is_year else ""
 
 
 def _after(document: Document, words: re.Pattern[str]) -> list[str]:
@@ -144,6 +153,11 @@ def _numbered() -> re.Pattern[str]:
 @cache
 def _dated() -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W_])(?:{any_of(lexicon().versions['dated'])})(?![^\W_])")
+
+
+@cache
+def _stamped() -> re.Pattern[str]:
+    return re.compile(rf"(?:^|[\n.!?])[^\w\n]*(?:{any_of(lexicon().versions['stamped'])})(?![^\W_])")
 
 
 @cache

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from threading import Event
 
+from ragstone.acquire.metadata.editions import edition
 from ragstone.acquire.metadata.groups import Given, with_groups
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
@@ -21,11 +22,13 @@ _SUFFIXES: dict[TextKind, str] = {"text": ".txt", "markdown": ".md", "html": ".h
 def read_given(document: Document, settings: AcquireSettings, stop: Event | None = None) -> Document | Skipped:
     """Return a document of a program as it is stored: read as its kind says, and with its groups.
 
-    A document without a kind stays as it is. What the program says of it counts before what its text says; both may
-    narrow who may read it.
+    A document without a kind stays as it is, but a titled one gets which version it is. What the program says of it
+    counts before what its text says; both may narrow who may read it.
     """
     column = settings.access.column
     if not document.kind:
+        if document.title and settings.metadata.enabled:
+            document = replace(document, metadata={**edition(document), **document.metadata})
         return with_groups(document, settings.access, describes=True)
     named = named_in(document.metadata, column, describes=True)
     source, suffix = document.source or document.id, _SUFFIXES[document.kind]

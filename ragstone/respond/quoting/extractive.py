@@ -148,10 +148,10 @@ class ExtractiveAnswerer:
 
     def _answer(self, question: Question, quoted: Sequence[Quote], rivals: Rivals | None, probability: float) -> Draft:
         """Return the quotes as an answer, with what other documents and older versions say instead."""
-        if rivals is None:
+        if rivals is None or not (rivals.older or rivals.against):
             return _draft_of(question, quoted, probability)
         texts = phrases(self._settings.language or question.language)
-        quotes, lead = (*quoted, *rivals.against), f"{texts.disagree}\n" if rivals.against else ""
+        quotes, lead = rivals.among(quoted), f"{texts.disagree}\n" if rivals.against else ""
         draft = _draft_of(question, quotes, probability, lead, [*map(called, quotes)])
         return with_older(draft, rivals.older, texts.older) if rivals.older else draft
 
@@ -267,10 +267,13 @@ class ExtractiveAnswerer:
         if told is None:
             return found
         apart = {(one.hit.chunk.id, one.span.start) for one in (*told.older, *told.against)}
+        left = {first.quote.hit.chunk.document_id} - {told.quote.hit.chunk.document_id}
         kept = [
             one
             for one in found.quoted
-            if one is not first and (one.quote.hit.chunk.id, one.quote.span.start) not in apart
+            if one is not first
+            and (one.quote.hit.chunk.id, one.quote.span.start) not in apart
+            and one.quote.hit.chunk.document_id not in left
         ]
         return replace(found, quoted=[replace(first, quote=told.quote), *kept], rivals=told)
 

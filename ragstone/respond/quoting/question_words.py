@@ -9,6 +9,7 @@ from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question
 from ragstone.core.request import Request
 from ragstone.core.words import Word
+from ragstone.language import lexicon
 from ragstone.language.facts import Vocabulary, form
 
 
@@ -30,7 +31,10 @@ class QuestionWords:
     """The content words of a question with their weights, and what kind of word it asks for."""
 
     def __init__(self, question: Question, weigh: Weigher, request: Request) -> None:
-        self._content = [word for word in question.words if not word.stop] or list(question.words)
+        content = [word for word in question.words if not word.stop]
+        if question.recent:  # "current" asks for the newest document, which seldom says that it is
+            content = [word for word in content if not lexicon().recent.fullmatch(word.lower)]
+        self._content = content or list(question.words)
         self._weights = [weight + 1e-6 for weight in weigh([word.lower for word in self._content], request)]
         self._number, self._name = question.asks.number, question.asks.name
 

@@ -40,6 +40,11 @@ class Rivals:
     older: tuple[Quote, ...] = ()
     against: tuple[Quote, ...] = ()
 
+    def among(self, quoted: Sequence[Quote]) -> tuple[Quote, ...]:
+        """Return what is quoted together with what is against it, the newest first."""
+        newer = [one for one in self.against if _edition(one).is_newer(_edition(self.quote))]
+        return (*newer, *quoted, *(one for one in self.against if one not in newer))
+
 
 def rivals(
     quote: Quote, others: Sequence[Quote], covers: Callable[[Quote], float], question: Question
@@ -69,7 +74,7 @@ def rivals(
         for one in unlike
         if _edition(first).is_newer(_edition(one)) and (question.recent or _are_versions(one, first))
     ]
-    against = [one for one in unlike if one not in older]
+    against = [*_newest_of_each(one for one in unlike if one not in older)]
     return Rivals(quote=first, older=tuple(older[:MOST]), against=tuple(against[:MOST]))
 
 
@@ -125,6 +130,16 @@ def _are_versions(one: Quote, other: Quote) -> bool:
 
 def _edition(quote: Quote) -> Edition:
     return edition_of(quote.hit.chunk.metadata)
+
+
+def _newest_of_each(quotes: Iterable[Quote]) -> Iterator[Quote]:
+    """Yield the quotes, newest first, only one of each document and its versions."""
+    seen = set[str]()
+    for one in quotes:
+        chunk = one.hit.chunk
+        if (document := str(chunk.metadata.get(VERSION_OF, chunk.document_id))) not in seen:
+            seen.add(document)
+            yield one
 
 
 def _unlike(quotes: Iterable[Quote]) -> Iterator[Quote]:
