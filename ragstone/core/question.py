@@ -20,7 +20,7 @@ a ``threshold`` is compared with what the documents say, and a ``unit`` is the o
 RequirementKind = Literal["year", "quarter", "month", "version", "number", "place", "name"]
 PERIODS: frozenset[RequirementKind] = frozenset({"year", "quarter", "month", "version"})
 """The kinds of requirements that say which of several versions is meant."""
-Operation = Literal["difference", "change in percent", "sum", "mean", "share"]
+Operation = Literal["difference", "change in percent", "sum", "mean"]
 Extreme = Literal["largest", "smallest"]
 Wanted = Literal["largest", "smallest", "count", "distinct"]
 
@@ -96,16 +96,6 @@ class Requirement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PeriodLimit:
-    """A limit beyond which periods are counted: figures ``above`` it or below it; ``scale`` is a power of ten."""
-
-    above: bool
-    value: Decimal
-    scale: int
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RowLimit:
     """A limit for rows: values ``above`` it or below it fit, itself too if it is ``included``."""
 
@@ -141,7 +131,6 @@ class Asks:
     money: bool = False
     operation: Operation | None = None
     extreme: Extreme | None = None
-    limit: PeriodLimit | None = None
     comparison: Comparison | None = None
     units: tuple[str, ...] = ()
     codes: tuple[str, ...] = ()

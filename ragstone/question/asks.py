@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
 
-from ragstone.core.question import Asks, Extreme, Operation, PeriodLimit
-from ragstone.core.span import Span
+from ragstone.core.question import Asks, Extreme, Operation
 from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
 from ragstone.language.message import message_words, writing
-from ragstone.language.money import MARK
 from ragstone.question.comparison import comparison_of
-from ragstone.respond.tables.counting import SCALES
 
 MAX_QUESTION = 2000
 """Characters of a question that are looked at."""
@@ -26,11 +22,6 @@ _MEAN = re.compile(r"(?<!weighted[ -])\b(?:average|mean)\b")
 _SUM = re.compile(
     r"\b(?:sum|combined|cumulative|altogether|added up|add up|together)\b|\btotal\b.*\bboth\b|\bin total\W*$"
 )
-_SHARE = re.compile(
-    r"\b(?:what|which) (?:percent(?:age)?|proportion|share|fraction|portion|part) of\b|\bhow much of\b"
-    r"|\bas an? (?:percent(?:age)?|share|proportion|fraction) of\b"
-    r"|\b(?:percentage|share|proportion) of (?:its |the )?total\b"
-)
 _REASON = re.compile(r"\b(?:why|driven by|due to|because|reasons?|drivers?|caused?)\b")
 _WHICH_TIME = re.compile(
     r"\b(?:which|what) (?:fiscal |financial |calendar )?(?:year|period|quarter)\b(?:(?!\bthan\b|\d).)*"
@@ -38,13 +29,6 @@ _WHICH_TIME = re.compile(
     r"|(?P<smallest>small(?:er|est)|low(?:er|est)|less|least|fewer|fewest|minimum))\b(?!.*\bthan\b)"
 )
 _PERCENT = re.compile(r"\bpercent(?:age)?\b|%|\bgrowth rate\b|\brate of growth\b")
-_LIMIT = re.compile(
-    r"\bhow many (?:of the )?(?:fiscal |financial |calendar )?(?:years|quarters|periods|months)\b[^?]{0,300}?"
-    r"\b(?:(?P<above>exceed(?:s|ed)?|above|over|more than|greater than|higher than|larger than)"
-    r"|(?P<below>below|under|less than|lower than|fewer than|smaller than))"
-    rf" (?:{MARK} ?)?(?P<limit>\d[\d,]*(?:\.\d+)?)(?! ?%)(?: (?P<scale>thousand|million|billion))?\b",
-    re.IGNORECASE,
-)
 _CODE = re.compile(r"(?<![\w-])(?P<letters>[a-z]{1,4})?-?(?P<digits>\d{2,6})(?![\w.-])")
 _WORD = re.compile(r"\w+")
 _HOW = re.compile(r"\bhow\b|\bwhat\b|\bwie\b|\bwas\b|\bwieviel\b|\bkiek\b|\bkoks\b|\bberapa\b")
@@ -60,7 +44,6 @@ def asks_of(text: str, found: Sequence[Word]) -> Asks:
         money=words.asks_money.search(folded) is not None,
         operation=_operation(lower),
         extreme=_extreme(lower),
-        limit=_limit(lower) if len(lower) == len(text) else None,
         comparison=comparison_of(text),
         units=_units(folded),
         codes=_codes(lower, found),
@@ -96,8 +79,6 @@ def _operation(lower: str) -> Operation | None:
     difference, mean = _DIFFERENCE.search(lower), _MEAN.search(lower)
     if _REASON.search(lower):
         return None
-    if _SHARE.search(lower) and not difference:
-        return "share"
     if mean and not (difference and difference.start() < mean.start()):
         return "mean"
     if _SUM.search(lower):
@@ -113,20 +94,3 @@ def _extreme(lower: str) -> Extreme | None:
     if found is None:
         return None
     return "largest" if found["largest"] else "smallest"
-
-
-def _limit(lower: str) -> PeriodLimit | None:
-    """Return the limit beyond which a question counts periods; None if it counts none."""
-    found = _LIMIT.search(lower)
-    if not found:
-        return None
-    try:
-        value = Decimal(found["limit"].replace(",", ""))
-    except InvalidOperation:
-        return None
-    return PeriodLimit(
-        above=bool(found["above"]),
-        value=value,
-        scale=SCALES.get(found["scale"] or "", 0),
-        span=Span(start=found.start("above" if found["above"] else "below"), end=found.end()),
-    )

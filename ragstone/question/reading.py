@@ -182,5 +182,5 @@ def _with_meaning(question: Question, text: str) -> Question:
     looked_at = text[:MAX_QUESTION]
     found = words(looked_at)
     asks = asks_of(looked_at, found)
-    fixed = requirements_of(looked_at, found, question.language, asks)
+    fixed = requirements_of(looked_at, found, question.language)
     return replace(question, text=text, words=tuple(found), asks=asks, requirements=fixed)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ragstone.core.question import Asks, Requirement, Role
+from ragstone.core.question import Requirement, Role
 from ragstone.core.span import Span
 from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
@@ -40,32 +40,30 @@ _SMALL_VERB = re.compile(r"\b(?:is|are|was|were|does|do|did|has|have|can|will)\b
 """A verb that headlines begin with a capital."""
 
 
-def requirements_of(question: str, asked: Sequence[Word], language: str, asks: Asks) -> tuple[Requirement, ...]:
+def requirements_of(question: str, asked: Sequence[Word], language: str) -> tuple[Requirement, ...]:
     """Return what a question fixes, and what each of it is for.
 
     Args:
         question: its text.
         asked: its words.
         language: its ISO 639-1 code, or empty.
-        asks: what kind of value answers it.
     """
     known = [message_words(one) for one in ([language] if language in writing() else writing())]
     fixed = _fixed(question, asked, language)
     dated = any(one.kind == "year" for one in fixed)
-    return tuple(replace(one, role=_role(one, question, asks, known, dated=dated)) for one in fixed)
+    return tuple(replace(one, role=_role(one, question, known, dated=dated)) for one in fixed)
 
 
-def _role(one: Requirement, question: str, asks: Asks, known: Sequence[MessageWords], *, dated: bool) -> Role:
+def _role(one: Requirement, question: str, known: Sequence[MessageWords], *, dated: bool) -> Role:
     """Return what a requirement is for; a name or a version is always the subject, unless it is a unit.
 
     Args:
         one: the requirement.
         question: its text.
-        asks: what kind of value answers it.
         known: the words around questions in its language.
         dated: whether the question names a year.
     """
-    limit, before = asks.limit, plain(question[: one.span.start])
+    before = plain(question[: one.span.start])
     if any(found.start() <= one.span.start < found.end() for found in _UNIT.finditer(question)):
         return "unit"
     ages = (found for some in known for found in some.age.finditer(plain(question)))
@@ -73,8 +71,6 @@ def _role(one: Requirement, question: str, asks: Asks, known: Sequence[MessageWo
         return "case"
     if one.kind in ("name", "version", "quarter"):
         return "subject"
-    if limit and limit.span.start <= one.span.start < limit.span.end:
-        return "threshold"
     if one.kind in ("number", "year") and any(some.threshold.search(before) for some in known):
         return "threshold"
     clause, asked = _clause(question, one.span, known)

@@ -41,13 +41,9 @@ QUESTIONS = {
     "question/named.py",
     "question/reports.py",
     "question/requirements.py",
-    "respond/quoting/defaults.py",
     "respond/requirements/periods.py",
-    "respond/requirements/prices.py",
-    "respond/requirements/unmet.py",
     "respond/tables/asked.py",
     "respond/tables/calculate.py",
-    "respond/tables/counting.py",
     "respond/tables/dates.py",
 }
 """Modules that read questions and still have words of their own; none may join them."""

@@ -62,7 +62,6 @@ _WHY = re.compile(r"\b(?:why|driver|drivers|reason|reasons|cause|causes|factor|f
 _CAUSE = re.compile(
     r"\bwhy\b|\bwhat (?:caused?|drove|drives|led to|leads to|explains?)\b|\b(?:cause|reason)s? (?:of|for)\b"
 )
-_COMPARES = re.compile(r"\bcompare[ds]?\b|\b(?:up|stack up) against\b|\b(?:versus|vs|relative to)\b")
 _ASKED = re.compile(r"\b(?:which|what|whose|how many|name (?:a|an|one|the))\b")
 
 
@@ -160,7 +159,7 @@ class Asked:
 
     def __init__(self, asked: Question, weigh: Weigher, request: Request) -> None:
         self.asks, self.text = asked.asks, asked.text[:MAX_QUESTION]
-        question = _HOW_HIGH.sub(lambda found: " " * len(found[0]), _without_limit(asked))
+        question = _HOW_HIGH.sub(lambda found: " " * len(found[0]), asked.text[:MAX_QUESTION])
         lower = plain(question)
         frame = terms().frame | (terms().calculation if self.asks.operation else frozenset[str]())
         named = items(question)
@@ -192,7 +191,6 @@ class Asked:
         self.change = terms().changes.search(lower) is not None and not between
         self.calculates = terms().calculates.search(lower) is not None
         self.total = terms().total.search(lower) is not None
-        self.compares = _COMPARES.search(lower) is not None
         how = _HOW_LONG.search(lower)
         self.quality = _QUALITIES[how.lastgroup] if how and how.lastgroup else None
         self.counts = _HOW_MANY.search(lower) is not None
@@ -236,21 +234,9 @@ class Asked:
         words_ = {2 * n for n, item in enumerate(self.items) if text.has_words(item)}
         return frozenset(words_ | {n + 1 for n in words_ if text.has(self.items[n // 2])})
 
-    def weight_of(self, items: Sequence[Item]) -> float:
-        """Return the weight of some of its items together; those of all sum to 1."""
-        return self.weight(
-            frozenset(n for at, one in enumerate(self.items) if one in items for n in (2 * at, 2 * at + 1))
-        )
-
     def weight(self, some: frozenset[int]) -> float:
         """Return the weight of some halves of items together; those of all items sum to 1."""
         return sum(self._halves[n] for n in some)
-
-
-def _without_limit(asked: Question) -> str:
-    """Return a question without the limit beyond which it counts, which no table has to name."""
-    text, limit = asked.text[:MAX_QUESTION], asked.asks.limit
-    return f"{text[: limit.span.start].rstrip()}{text[limit.span.end :]}" if limit else text
 
 
 def _wanted(lower: str, named: Sequence[Item]) -> Iterator[Item]:

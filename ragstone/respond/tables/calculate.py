@@ -1,4 +1,4 @@
-"""What a question asks to calculate: sums, means and changes of a row, its largest figure, and shares of a total."""
+"""What a question asks to calculate: sums, means and changes of a row."""
 
 from __future__ import annotations
 
@@ -28,13 +28,9 @@ def calculation(wanted: Operation | None, cells: Sequence[Cell]) -> str:
 
     Args:
         wanted: what the question asks to calculate.
-        cells: plain figures of one row, the later first; a difference is that of two. For a share, a figure and the
-            total below it.
+        cells: plain figures of one row, the later first; a difference is that of two.
     """
-    values = [value_of(cell.text) for cell in cells]
-    if wanted == "share":
-        return _share(values, cells)
-    figures = [value for value in values if value is not None]
+    figures = [value for cell in cells if (value := value_of(cell.text)) is not None]
     if not wanted or len(figures) < 2 or len(figures) < len(cells) or len({cell.row for cell in cells}) > 1:
         return ""
     if not are_comparable(cells) or (any(_DOTTED.search(cell.text) for cell in cells) and "percent" not in wanted):
@@ -53,15 +49,6 @@ def calculation(wanted: Operation | None, cells: Sequence[Cell]) -> str:
     if wanted == "difference":
         return f"{taken} = {_shown(later - earlier)}"
     return f"({taken}) ÷ {_shown(earlier)} = {_shown(round(100 * (later - earlier) / earlier, 2))}%"
-
-
-def _share(values: Sequence[Decimal | None], cells: Sequence[Cell]) -> str:
-    if len(cells) != 2 or cells[0].column != cells[1].column:
-        return ""
-    part, whole = values
-    if part is None or whole is None or not 0 <= part <= whole or not whole:
-        return ""
-    return f"{_shown(part)} ÷ {_shown(whole)} = {_shown(round(100 * part / whole, 2))}%"
 
 
 def value_of(text: str) -> Decimal | None:

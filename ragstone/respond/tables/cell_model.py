@@ -54,10 +54,6 @@ class Certainty:
         """The same for an answer with the calculation that the question asks for."""
         return replace(self, calculates=0.0, orders=0.0, rows=0.0)
 
-    def compared(self, measures: float) -> Certainty:
-        """The same for an answer with all measures that are compared, which have this share of the question."""
-        return replace(self, open=max(0.0, self.open - measures), calculates=0.0, orders=0.0, rows=0.0)
-
 
 def scores(features: Sequence[CellFeatures], coefficients: Mapping[str, float]) -> NDArray[np.float64]:
     """Return how well each cell answers, shape (cells,), on the scale of log odds."""

@@ -11,25 +11,26 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.question import Extreme, PeriodLimit
+from ragstone.core.question import Extreme
 from ragstone.core.records import Hit
 from ragstone.core.table import Cell
-from ragstone.language import lexicon
+from ragstone.language import lexicon, plain
 from ragstone.language.money import MARK
 from ragstone.language.words import any_of
+from ragstone.respond.requirements.unmet import CAP
 from ragstone.respond.tables.asked import Asked, named_in
 from ragstone.respond.tables.calculate import are_comparable, calculation, value_of
-from ragstone.respond.tables.cell_kinds import is_figure, unit_in
+from ragstone.respond.tables.cell_kinds import is_figure
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
-from ragstone.respond.tables.counting import counted
 from ragstone.respond.tables.dates import dates, dates_of
 from ragstone.respond.tables.features import CellFeatures, Found, cells_of, features_of
-from ragstone.respond.tables.related import compared_with, whole_of, without_totals
 
 _SIGNS = re.compile(rf"\s|{MARK}")
 _NUMBER = re.compile(r"[\W\d_]+")
 _KEYS = 3
 """Cells that are shown with the answer, so that a reader knows its row."""
+_OPEN = 0.1
+"""Share of a question that no table needs to name."""
 _WHOLLY = 0.999
 """Share of a question that a table names together with its titles, up to rounding, if it names all."""
 
@@ -48,11 +49,10 @@ class Looked:
     """The cells that answer a question most likely, and the probability that they are right.
 
     More than one are cells of one row, for the periods that the question names, or those among which the first is the
-    largest or smallest; or a part and its total, or measures that are compared. ``figure`` says that the first is a
-    figure, and that the question does not ask for a name, place or time. ``calculation`` is what is calculated or
-    counted from the cells, as it is shown; empty if nothing is. ``keys`` are other cells of the row of a data file by
-    which a reader knows it, and ``row`` is the probability that this row answers, whichever cell does; 0 for a table.
-    ``whole`` says that the row is shown, and not the cell.
+    largest or smallest. ``figure`` says that the first is a figure, and that the question does not ask for a name,
+    place or time. ``calculation`` is what is calculated from the cells, as it is shown; empty if nothing is. ``keys``
+    are other cells of the row of a data file by which a reader knows it, and ``row`` is the probability that this row
+    answers, whichever cell does; 0 for a table. ``whole`` says that the row is shown, and not the cell.
     """
 
     cells: tuple[Found, ...]
@@ -73,30 +73,36 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
     scored = scores(known, model.cells)
     if wanted := asked.asks.extreme:
         return _compared(asked, found, known, scored, wanted, model)
-    if limit := asked.asks.limit:
-        return _counted(asked, found, known, scored, limit, model)
-    if asked.asks.operation == "share" and (part := _share_of_total(asked, found, known, scored, model)):
-        return part
     share = shares(scored)
     best = int(np.argmax(scored))
     if not _is_named(known[best]):
         return None
     cells = of_periods(asked, found, known, scored.tolist(), best)
     certainty = certainty_of(asked, known[best], together(found, share, cells), lone=are_of_one(found))
-    if asked.compares and len(cells) == 1 and (others := compared_with(asked, found[best])):
-        cells = (found[best], *others)
-        certainty = certainty.compared(asked.weight_of(asked.measures))
     calculated = calculation(asked.asks.operation, [one.cell for one in cells])
     if calculated:
         certainty = certainty.calculated
+    most = 1.0 if _is_asked_for(asked, found[best], known[best]) else CAP
     return Looked(
         cells=cells,
         calculation=calculated,
-        probability=probability(certainty, model.bias, model.certainty),
+        probability=min(most, probability(certainty, model.bias, model.certainty)),
         figure=is_figure(found[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
         keys=_keys(asked, found[best]),
-        row=_of_row(asked, found, known, share, best, model),
+        row=min(most, _of_row(asked, found, known, share, best, model)),
     )
+
+
+def _is_asked_for(asked: Asked, one: Found, known: CellFeatures) -> bool:
+    """Return whether a cell may be what the question asks for, by its column; any may if the tables have all its words.
+
+    "What is the weight of the mill?" names a row, and its weight is in no column, so that its price does not answer.
+    """
+    heading = " ".join(one.cell.header)
+    fits = known.first + max(0.0, known.heading) + known.column + max(0.0, known.asks) + max(0.0, known.dated)
+    if fits or known.all > 1 - _OPEN or not heading.strip() or dates_of(one.cell.header):
+        return True
+    return known.money > 0 or (asked.money and lexicon().asks_money.search(plain(heading)) is not None)
 
 
 def _keys(asked: Asked, best: Found) -> tuple[Cell, ...]:
@@ -125,44 +131,9 @@ def _of_row(
     return probability(replace(certainty, mistyped=0.0, first=0.0), model.bias, model.certainty)
 
 
-def _share_of_total(
-    asked: Asked,
-    found: Sequence[Found],
-    known: Sequence[CellFeatures],
-    scored: NDArray[np.float64],
-    model: Model,
-) -> Looked | None:
-    """Return the amount that a share is asked of, and the total that it is part of; None if no total adds up."""
-    # The share is calculated from amounts, so that a percentage is no better; a total is no part.
-    scored = scored - model.cells["percent"] * np.array([one.percent for one in known])
-    scored = scored - model.cells["total"] * np.array([one.total for one in known])
-    parts = [n for n in without_totals(found) if "%" not in found[n].cell.text]
-    scored = _among(scored, parts)
-    best = int(np.argmax(scored))
-    whole = whole_of(asked, found[best])
-    if whole is None or not _is_named(known[best]):
-        return None
-    certainty = certainty_of(asked, known[best], together(found, shares(scored), [found[best]]), lone=are_of_one(found))
-    return Looked(
-        cells=(found[best], whole),
-        calculation=calculation(asked.asks.operation, [found[best].cell, whole.cell]),
-        probability=probability(certainty.calculated, model.bias, model.certainty),
-        figure=True,
-    )
-
-
 def _is_named(known: CellFeatures) -> bool:
     """Return whether the question names the row or column; or the period, in a table about the rest of it."""
     return known.row + known.column + known.others > 0 or (known.year > 0 and known.all > _WHOLLY)
-
-
-def _among(scored: NDArray[np.float64], some: Sequence[int]) -> NDArray[np.float64]:
-    """Return scores in which only some cells can be the best."""
-    if not some:
-        return scored
-    out = np.full_like(scored, scored.min() - 1)
-    out[[*some]] = scored[[*some]]
-    return out
 
 
 def _compared(
@@ -183,20 +154,6 @@ def _compared(
     if row.values[order[0]] == row.values[order[1]]:
         return None
     return Looked(cells=tuple(row.cells[n] for n in order), probability=row.probability)
-
-
-def _counted(
-    asked: Asked,
-    found: Sequence[Found],
-    known: Sequence[CellFeatures],
-    scored: NDArray[np.float64],
-    limit: PeriodLimit,
-    model: Model,
-) -> Looked | None:
-    """Return the figures of the row that the question names, and how many of them are beyond a limit."""
-    row = _row_of_periods(asked, found, known, scored, model)
-    shown = counted(row.values, limit, unit_in(row.cells[0].table)) if row else ""
-    return Looked(cells=row.cells, probability=row.probability, calculation=shown) if row and shown else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,13 +236,11 @@ def of_periods(
     """Return the best cell; if the question names several years, the best of its row for each, the latest first.
 
     A cell that says how much something changed between these years answers alone.
-    A sum or mean "from 2017 to 2019" is that of all years between, too; "the year before" is that before the one named.
+    A sum or mean "from 2017 to 2019" is that of all years between, too.
     """
     years = asked.dates.years
     if known[best].change > 0 or (len(years) > 1 and years <= _years(found[best])):
         return (found[best],)
-    if len(years) == 1 and _year_before().search(asked.text):
-        years = {*years, min(years) - 1}
     if len(years) < 2:
         return (found[best],)
     if len(years) == 2 and asked.asks.operation in ("sum", "mean") and _range().search(asked.text):
@@ -302,11 +257,6 @@ def of_periods(
 
 def _years(one: Found) -> set[int]:
     return dates_of(one.cell.header).years
-
-
-@cache
-def _year_before() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{any_of(lexicon().table_words['year_before'])})\b", re.IGNORECASE)
 
 
 @cache
