@@ -127,6 +127,16 @@ class Words:
         return self._set("endings")
 
     @cached_property
+    def word_endings(self) -> frozenset[str]:
+        """Endings by which a form of a word differs from the one in a word list."""
+        return self._set("word_endings")
+
+    @cached_property
+    def word_beginnings(self) -> frozenset[str]:
+        """Beginnings that make another word of one in a word list, such as those of German verbs."""
+        return self._set("word_beginnings")
+
+    @cached_property
     def general(self) -> frozenset[str]:
         """Words that look like names but name nothing in particular."""
         return self._set("general")

@@ -27,6 +27,7 @@ _CAPITAL_NOUNS = frozenset({"de"})
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])$")
 _APART = re.compile(r"[^\s\"'“”„«»’-]")
 _ENDS = " \t\n.,;:!?"
+_SENTENCE_ENDS = (".", "!", "?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +136,8 @@ def _kinds(question: Question) -> Iterator[tuple[Word, str]]:
     may_name = question.language not in _CAPITAL_NOUNS
     for number, word in enumerate(question.words):
         fixed = (one.kind for one in question.requirements if one.span.start <= word.span.start < one.span.end)
-        is_capital = may_name and number > 0 and question.text[word.span.start].isupper()
+        begins = number == 0 or question.text[: word.span.start].rstrip().endswith(_SENTENCE_ENDS)
+        is_capital = may_name and not begins and question.text[word.span.start].isupper()
         kind = next(fixed, "name" if is_capital else "")
         if kind in ("version", "number"):
             kind = "number" if word.value else "name"

@@ -93,7 +93,7 @@ COMPLETED = [
     ("What does error E-104 mean?", "And E-105?", "What does error E-105 mean?"),
     ("What changed in version 3.1?", "And in 3.2?", "What changed in version 3.2?"),
     ("When does the reading room open?", "And on Sundays?", "When does the reading room open on Sundays?"),
-    ("How do I install it on Linux?", "Windows?", "How do I install it on Windows?"),
+    ("Which plug is used in Germany?", "Portugal?", "Which plug is used in Portugal?"),
     ("Was kostet der Eintritt für Erwachsene?", "und für Studenten?", "Was kostet der Eintritt für Studenten?"),
     ("Wann öffnet das Stadtbad Nord?", "Und das Stadtbad Süd?", "Wann öffnet das Stadtbad Süd?"),
     ("Kada atidaroma biblioteka Vilniuje?", "O Kaune?", "Kada atidaroma biblioteka Kaune?"),
@@ -109,7 +109,9 @@ def test_completes_a_question_without_a_verb(last: str, question: str, understoo
     assert found.asked == question
 
 
-@pytest.mark.parametrize("question", ["And does Vienna have parking?", "And is it free in Vienna?", "Can dogs enter?"])
+@pytest.mark.parametrize(
+    "question", ["And does Vienna have parking?", "And is it free in Vienna?", "Can dogs enter?", "Seriously?"]
+)
 def test_replaces_nothing_for_a_whole_question(question: str) -> None:
     asked = Turn(question="When does the museum in Oslo open?", answer="At ten [1].")
     assert follow_up(question, asked).endswith(question)

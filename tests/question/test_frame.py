@@ -90,6 +90,18 @@ def test_takes_no_part_of_a_question_for_a_wish(text: str) -> None:
         "Kur tai parašyta?",
         "Dalam bahasa Inggeris",
         "Adakah anda pasti?",
+        "Really?",
+        "Is that still correct?",
+        "Which page?",
+        "More details",
+        "Show me the passage",
+        "Geht das kürzer?",
+        "Woher weißt du das?",
+        "Ist das noch aktuell?",
+        "Ar galima trumpiau?",
+        "Koks šaltinis?",
+        "Betul ke?",
+        "Op welke pagina?",
     ],
 )
 def test_asks_again_for_what_is_about_the_answer(text: str) -> None:

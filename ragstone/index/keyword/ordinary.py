@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import chain
 
 from ragstone.index.embed.minilm.weights import english_words
 from ragstone.index.keyword.compounds import Compounds
+from ragstone.language.words import written_in
 
-_ENDINGS = {"en": ("s", "es", "d", "ed", "ing"), "de": ("e", "n", "en", "er", "ern", "es", "s", "em", "t", "st", "te")}
-_PREFIXES = {"de": ("ver", "be", "ent", "er", "zer", "ge", "vor", "ab", "an", "auf", "aus", "ein", "nach", "mit")}
-"""Beginnings of verbs that are written as one word with them."""
 _SHORTEST_REST = 4
 """Letters of a listed word that stands in a longer one."""
 
@@ -34,6 +33,6 @@ def is_ordinary(word: str, language: str) -> bool:
 
 
 def _has(listed: Collection[str], word: str, language: str) -> bool:
-    forms = [word, *(word.removesuffix(ending) for ending in _ENDINGS[language])]
-    forms += [word.removeprefix(prefix) for prefix in _PREFIXES.get(language, ())]
-    return any((one == word or len(one) >= _SHORTEST_REST) and one in listed for one in forms)
+    own = written_in(language)
+    rests = chain(map(word.removesuffix, own.word_endings), map(word.removeprefix, own.word_beginnings))
+    return word in listed or any(len(one) >= _SHORTEST_REST and one in listed for one in rests)
