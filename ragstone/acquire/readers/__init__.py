@@ -62,6 +62,7 @@ READERS: dict[str, Reader] = {
     ".mht": "mail.eml",
     ".mhtml": "mail.eml",
     ".msg": "mail.outlook",
+    ".tnef": "mail.tnef",
     ".ics": "mail.calendar",
     ".vcf": "mail.calendar",
     ".doc": "office.word97",

@@ -25,6 +25,7 @@ _STREAMS = {
 _MAGIC = (
     (re.compile(rb"%PDF-"), ".pdf"),
     (re.compile(rb"\{\\rtf1"), ".rtf"),
+    (re.compile(rb"\x78\x9f\x3e\x22"), ".tnef"),
     (re.compile(rb"\x89PNG\r\n"), ".png"),
     (re.compile(rb"\xff\xd8\xff"), ".jpg"),
     (re.compile(rb"II\*\x00|MM\x00\*"), ".tif"),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from structure import marked, outline
 
-from ragstone.acquire.readers.mail.outlook import _decompressed  # pyright: ignore[reportPrivateUsage]
+from ragstone.acquire.readers.mail.outlook import decompressed
 from ragstone.core.records import Document, Skipped
 
 ReadOne = Callable[..., Document]
@@ -154,7 +156,7 @@ def test_decompresses_rich_text_of_outlook() -> None:
     packed = bytes.fromhex(
         "2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0"
     )
-    assert _decompressed(packed) == b"{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"
+    assert decompressed(packed) == b"{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"
 
 
 def test_reads_old_word(office: Path, read_one: ReadOne) -> None:
@@ -278,3 +280,65 @@ def test_reads_address_books(read_one: ReadOne) -> None:
     card = "BEGIN:VCARD\nFN:Ida Falk\nORG:Harbour;Pilots\nTEL;TYPE=work:555-0101\nADR:;;Quay 1;Port;;;\nEND:VCARD\n"
     expected = "Ida Falk\n\nOrganization: Harbour, Pilots\nPhone: 555-0101\nAddress: Quay 1, Port"
     assert read_one("a.vcf", card).text == expected
+
+
+# ---------------------------------------------------------------- winmail.dat
+
+
+def tnef(*attributes: tuple[int, bytes]) -> bytes:
+    packed = b"".join(struct.pack("<BHHI", 1, name, 0, len(value)) + value + b"\0\0" for name, value in attributes)
+    return struct.pack("<IH", 0x223E9F78, 1) + packed
+
+
+def property_of(number: int, kind: int, value: bytes) -> bytes:
+    return struct.pack("<HHII", kind, number, 1, len(value)) + value + bytes(-len(value) % 4)
+
+
+WORDS = property_of(0x1013, 0x102, b"<html><body><h1>Mill</h1><p>The \xc5\xbdiema mill grinds.</p></body></html>")
+NAMED_NUMBER = struct.pack("<HH16sIII", 3, 0x8001, b"", 0, 7, 7)
+MESSAGE = tnef(
+    (0x9007, struct.pack("<II", 1257, 0)),
+    (0x8004, "Žiema\0".encode("cp1257")),
+    (0x9003, struct.pack("<I", 2) + NAMED_NUMBER + WORDS),
+    (0x9002, bytes(14)),
+    (0x8010, b"REPORT~1.TXT\0"),
+    (0x800F, b"The wheel weighs 4 t."),
+    (0x9005, struct.pack("<I", 1) + property_of(0x3707, 31, "report of May.txt".encode("utf-16-le"))),
+    (0x9002, bytes(14)),
+    (0x8010, b"inner\0"),
+)
+
+
+def test_reads_what_outlook_packed(read_all: ReadAll) -> None:
+    mail = f"""From: a@b.example
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=X
+
+--X
+Content-Type: text/plain
+
+See the report.
+--X
+Content-Type: application/ms-tnef; name="winmail.dat"
+Content-Transfer-Encoding: base64
+Content-Disposition: attachment; filename="winmail.dat"
+
+{base64.encodebytes(MESSAGE).decode()}
+--X--
+"""
+    found = [one for one in read_all("a.eml", mail) if isinstance(one, Document)]
+    assert [(one.id, one.title) for one in found] == [
+        ("a.eml", ""),
+        ("a.eml/winmail.dat", "Žiema"),
+        ("a.eml/winmail.dat/report of May.txt", ""),
+    ]
+    assert [one.text for one in found[1:]] == ["Mill\n\nThe Žiema mill grinds.", "The wheel weighs 4 t."]
+    assert found[1].metadata["partial"] == "1 attachment was left out"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_damaged_winmail_stops_nothing(read_all: ReadAll, seed: int) -> None:
+    chance, data = random.Random(seed), bytearray(MESSAGE)
+    for _ in range(20):
+        data[chance.randrange(6, len(data))] = chance.randrange(256)
+    read_all("winmail.dat", bytes(data[: chance.randrange(40, len(data))]))

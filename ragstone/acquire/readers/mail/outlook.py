@@ -77,7 +77,7 @@ class _Message:
         if plain.strip() or page.strip():
             write_body(writer, plain, [parse_page(page, whole=True)] if page.strip() else [])
         elif rtf := self._bytes(_RTF + _BINARY):
-            writer.paragraph(parse_rtf(_decompressed(rtf)).text)
+            writer.paragraph(parse_rtf(decompressed(rtf)).text)
 
     def _html(self) -> str:
         data = self._bytes(_HTML + _BINARY)
@@ -121,7 +121,7 @@ def _numbers(data: bytes) -> dict[int, int]:
     return found
 
 
-def _decompressed(data: bytes) -> bytes:
+def decompressed(data: bytes) -> bytes:
     """Return RTF from its compressed form, which [MS-OXRTFCP] describes.
 
     Raises:
