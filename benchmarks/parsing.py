@@ -1,4 +1,4 @@
-"""Reading documents: what good and damaged files give, and pages per second of CPU time.
+"""Reading documents: what good and damaged files give, which words are lost, and pages per second of CPU time.
 
 ``--peers PYTHON`` names an interpreter with other converters, which read the same files in the same run: markitdown,
 and pypdf with python-docx.
@@ -6,9 +6,12 @@ and pypdf with python-docx.
 
 from __future__ import annotations
 
+import html
+import re
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +27,26 @@ QUICK = 30
 PAGE = 3000
 """The characters of a page in formats that have no pages."""
 PEER_SECONDS = 300
+TRUTH = ".truth.md"
+"""The end of the name of the Markdown that people reviewed; before it stands the name of the file."""
+WORST = 10
+_WORD = re.compile(r"[^\W_]+")
+_NO_WORDS = re.compile(r"<!--.*?-->|!\[[^]]*\]\([^)]*\)|(?<=\])\([^)]*\)", re.DOTALL)
+"""Comments, pictures and addresses in Markdown."""
 PEER = Path(__file__).with_name("parsing_peer.py")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """The words of a reviewed file, and how many of them Ragstone reads."""
+
+    file: Path
+    words: int
+    read: int
+
+    @property
+    def recall(self) -> float:
+        return self.read / self.words
 
 
 async def measure(options: Options) -> Result:
@@ -41,7 +63,21 @@ async def measure(options: Options) -> Result:
         if paths:
             progress(f"parsing: {len(paths)} files of {kind}")
             speeds[kind] = _speed(paths, options.peers, sum(_pages(one) for path in paths for one in given[path]))
-    return summary(given, outcomes, speeds)
+    reviewed = options.folder("fixtures/docling")
+    sources = sorted(reviewed.rglob(f"*{TRUTH}")) if reviewed else []
+    return summary(given, outcomes, speeds, [*map(words_of, sources[:: QUICK // 3 if options.quick else 1])])
+
+
+def words_of(truth: Path) -> Words:
+    """Return how many of the words of a reviewed Markdown file are read from its source."""
+    file = truth.with_name(truth.name.removesuffix(TRUTH))
+    wanted = _counted(html.unescape(_NO_WORDS.sub(" ", truth.read_text(encoding="utf-8"))))
+    texts = [f"{one.title}\n{one.text}" for one in read_one(file) if isinstance(one, Document)]
+    return Words(file=file, words=wanted.total(), read=(wanted & _counted("\n".join(texts))).total())
+
+
+def _counted(text: str) -> Counter[str]:
+    return Counter(word.lower() for word in _WORD.findall(text))
 
 
 def read_one(path: Path) -> list[Document | Skipped]:
@@ -92,9 +128,20 @@ def _cpu_seconds(python: str, name: str, paths: Sequence[Path]) -> float | None:
 
 
 def summary(
-    given: Mapping[Path, Sequence[Document | Skipped]], outcomes: Mapping[str, int], speeds: Mapping[str, Any]
+    given: Mapping[Path, Sequence[Document | Skipped]],
+    outcomes: Mapping[str, int],
+    speeds: Mapping[str, Any],
+    reviewed: Sequence[Words],
 ) -> Result:
-    """Return what became of the files, the speeds, and the reason for each file that gave nothing."""
+    """Return what became of the files, the speeds, the words that are read, and why files gave nothing."""
+    families: dict[str, list[Words]] = {}
+    for one in reviewed:
+        if one.words:
+            families.setdefault(one.file.parent.name, []).append(one)
+    recall = {
+        name: sum(one.read for one in found) / sum(one.words for one in found) for name, found in families.items()
+    }
+    worst = sorted((one for found in families.values() for one in found), key=lambda one: one.recall)[:WORST]
     names = [name for name in PEERS if any(name in one["ratio"] for one in speeds.values())]
     rows = [
         [
@@ -109,7 +156,12 @@ def summary(
     refused = Counter(one.reason for results in given.values() for one in results if isinstance(one, Skipped))
     columns = ["kind", "files", "pages", "ragstone", *(f"times {name}" for name in names)]
     return Result(
-        figures={"files": len(given), **{name: outcomes.get(name, 0) for name in OUTCOMES}, "speed": speeds},
+        figures={
+            "files": len(given),
+            **{name: outcomes.get(name, 0) for name in OUTCOMES},
+            "speed": speeds,
+            "recall": {name: round(share, 4) for name, share in recall.items()},
+        },
         tables=[
             Table(
                 title="What became of the files",
@@ -117,6 +169,21 @@ def summary(
                 rows=[[name, str(outcomes.get(name, 0))] for name in OUTCOMES],
             ),
             Table(title="Pages per second of CPU time, and how many times those of others", columns=columns, rows=rows),
+            Table(
+                title="Words of docling's reviewed files that are read",
+                columns=["family", "files", "words", "recall"],
+                rows=[
+                    [name, str(len(found)), f"{sum(one.words for one in found):,}", f"{recall[name]:.3f}"]
+                    for name, found in families.items()
+                ],
+            ),
+            Table(
+                title="The files of which the fewest words are read",
+                columns=["file", "words", "recall"],
+                rows=[
+                    [f"{one.file.parent.name}/{one.file.name}", f"{one.words:,}", f"{one.recall:.3f}"] for one in worst
+                ],
+            ),
             Table(
                 title="Why files were refused",
                 columns=["reason", "files"],
