@@ -216,3 +216,8 @@ class Question:
     def must_have(self) -> tuple[Requirement, ...]:
         """The requirements that a passage must meet to answer."""
         return tuple(one for one in self.requirements if one.role == "subject")
+
+    @property
+    def names_version(self) -> bool:
+        """Whether it says which of several versions it means, by a period or a number, as in "before 2024"."""
+        return any(one.kind in PERIODS and one.role in ("subject", "threshold") for one in self.requirements)

@@ -40,8 +40,8 @@ def in_meant_versions(version: Components, evidence: Evidence, where: Filter | N
         request: who asks.
     """
     fixed = [one for one in evidence.question.must_have if one.kind in PERIODS]
-    if len({one.span for one in fixed if one.kind == "year"}) > 1:
-        return evidence  # it compares years
+    if (evidence.question.names_version and not fixed) or len({one.span for one in fixed if one.kind == "year"}) > 1:
+        return evidence  # "before 2024", or years that are compared
     families = dict[str, list[_Version]]()
     meant, left = list[Hit](), dict[str, Hit]()
     with version.catalog.snapshot():

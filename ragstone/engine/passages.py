@@ -15,7 +15,6 @@ from ragstone.chunk import Outlined
 from ragstone.core.editions import VERSION_OF, edition_of
 from ragstone.core.errors import RagstoneError
 from ragstone.core.naming import name_of
-from ragstone.core.question import PERIODS
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Evidence, Hit, Passage, Span
 from ragstone.engine.components import Components
@@ -43,7 +42,7 @@ def with_passages(version: Components, evidence: Evidence) -> Evidence:
     with version.catalog.snapshot():
         wide = [_widened(version, hit, outlines) for hit in (*evidence.hits, *evidence.versions, *evidence.further)]
     passages = list(_distinct(_merged(wide, outlines)))
-    if not any(one.kind in PERIODS for one in evidence.question.must_have):
+    if not evidence.question.names_version:
         passages = _newest_first(passages)
     return replace(evidence, passages=tuple(passages[:most]))
 

@@ -8,6 +8,7 @@ import pytest
 
 from ragstone import Ragstone
 from ragstone.core.access import Reader
+from ragstone.question import read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +148,25 @@ def test_newest_version_of_each_document_disagrees(tmp_path: Path) -> None:
     assert today.startswith(newest[0])
     assert today.split("\n")[1] == "Older versions say otherwise:"
     assert newest[1] in today
+
+
+def test_names_versions_that_are_quoted_together(tmp_path: Path) -> None:
+    files = {
+        "2023.md": "# Handbook 2023\n\nFor work from home, a contract addendum is needed. It is signed in May.",
+        "2024.md": "# Handbook 2024\n\nFor work from home, no addendum is needed. The team lead agrees in writing.",
+    }
+    with open_with(tmp_path, files) as kb:
+        answer = kb.ask("Is a contract addendum needed for work from home?")
+    assert all(one.title in answer.answer for one in answer.citations)
+    assert len(answer.citations) > 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [("What was the rate before 2024?", True), ("What was the rate in 2023?", True), ("What is the rate now?", False)],
+)
+def test_question_names_the_version_it_means(asked: str, names: bool) -> None:
+    assert read(asked).names_version is names
 
 
 def test_same_words_in_a_newer_version_are_cited_there(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ from ragstone.respond.quoting.passages import Likely, best, chosen
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, passages, quote_of, whole_lists, words_of
-from ragstone.respond.quoting.rivals import Rivals, called, covered, rivals, with_older
+from ragstone.respond.quoting.rivals import Rivals, are_of_several_versions, called, covered, rivals, with_older
 from ragstone.respond.quoting.rules import bounded, favoured
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.respond.remembered import Remembered
@@ -149,7 +149,8 @@ class ExtractiveAnswerer:
     def _answer(self, question: Question, quoted: Sequence[Quote], rivals: Rivals | None, probability: float) -> Draft:
         """Return the quotes as an answer, with what other documents and older versions say instead."""
         if rivals is None or not (rivals.older or rivals.against):
-            return _draft_of(question, quoted, probability)
+            names = [*map(called, quoted)] if are_of_several_versions(quoted) else ()
+            return _draft_of(question, quoted, probability, names=names)
         texts = phrases(self._settings.language or question.language)
         quotes, lead = rivals.among(quoted), f"{texts.disagree}\n" if rivals.against else ""
         draft = _draft_of(question, quotes, probability, lead, [*map(called, quotes)])

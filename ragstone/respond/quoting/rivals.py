@@ -14,7 +14,7 @@ from functools import cmp_to_key
 from ragstone.core.answers import Draft
 from ragstone.core.editions import VERSION_OF, Edition, edition_of
 from ragstone.core.naming import name_of
-from ragstone.core.question import PERIODS, Question
+from ragstone.core.question import Question
 from ragstone.core.record import record_of
 from ragstone.core.words import Word
 from ragstone.language import lexicon
@@ -60,7 +60,7 @@ def rivals(
         covers: returns how much of the question a sentence has.
         question: what is asked.
     """
-    if record_of(quote.hit.chunk) or any(one.kind in PERIODS for one in question.must_have):
+    if record_of(quote.hit.chunk) or question.names_version:
         return None
     least = covers(quote)
     found = [one for one in others if _may_be(quote, one) and covers(one) >= least]
@@ -96,6 +96,13 @@ def with_older(draft: Draft, older: Sequence[Quote], lead: str) -> Draft:
         citations=(*draft.citations, *citations),
         statements=(*draft.statements, *(moved(one, len(above)) for one in statements)),
     )
+
+
+def are_of_several_versions(quotes: Sequence[Quote]) -> bool:
+    """Return whether quotes are of different versions of one document, so that each needs its name."""
+    documents = {one.hit.chunk.document_id: one for one in quotes}
+    families = {str(one.hit.chunk.metadata.get(VERSION_OF, id)) for id, one in documents.items()}
+    return len(families) < len(documents)
 
 
 def called(quote: Quote) -> str:
