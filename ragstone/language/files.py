@@ -32,5 +32,11 @@ def english_name(code: str) -> str:
 
 
 @cache
+def measures() -> Mapping[str, Any]:
+    """Return the words for one thing in tables, such as revenue and net sales, of all languages together."""
+    return read_yaml((files("ragstone.language") / "measures.yaml").read_text(encoding="utf-8"))
+
+
+@cache
 def _names() -> Mapping[str, str]:
     return read_yaml((files("ragstone.language") / "names.yaml").read_text(encoding="utf-8"))

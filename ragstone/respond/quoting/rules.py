@@ -102,4 +102,8 @@ RULES: tuple[Rule, ...] = (
     Rule(name="unit", applies=lambda one: bool(one.asks.units), says=_is_measured, odds=2.5, gain=0.0),
     Rule(name="phrase", applies=lambda one: bool(_phrases(one)), says=_has_phrase, odds=1.0, gain=0.2),
 )
-"""All rules, in the order in which they take effect."""
+"""All rules, in the order in which they take effect.
+
+The sets of public questions have no codes and hardly a weight, so that both rules change nothing there. Lists of error
+codes and data sheets need them.
+"""

@@ -6,17 +6,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from importlib.resources import files
-from typing import Any, cast
 
 from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question
 from ragstone.core.request import Request
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import Vocabulary, Word, words
+from ragstone.language.files import measures
 from ragstone.language.money import names_money
 from ragstone.respond.tables.dates import Dates
-from ragstone.settings.yaml_text import read_yaml
 
 _SHORT = 3
 """Letters of a word that has no plural."""
@@ -94,9 +92,8 @@ class Terms:
 
 @cache
 def terms() -> Terms:
-    """Return the terms of ``synonyms.yaml``."""
-    path = files("ragstone.respond.tables") / "synonyms.yaml"
-    data = cast("dict[str, Any]", read_yaml(path.read_text(encoding="utf-8")))
+    """Return the terms of ``language/measures.yaml``."""
+    data = measures()
     every = [*data["measures"], *data["concepts"]]
     concepts = {_key(phrase): n for n, some in enumerate(every) for phrase in some}
     return Terms(
