@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ragstone.core.question import Question
+from ragstone.core.question import Question, Requirement
 from ragstone.core.span import Span
 from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
@@ -43,10 +43,14 @@ class _Phrase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
-    """A complete question, and the words in lower case by which its names differ from those before."""
+    """A complete question, the words in lower case by which its names differ from those before, and what else is new.
+
+    The new phrases that are no names, such as "students", are ``required`` of a passage.
+    """
 
     text: str
     new: frozenset[str]
+    required: tuple[Requirement, ...]
 
 
 def completed(question: Question, last: Question) -> Completed | None:
@@ -72,7 +76,22 @@ def completed(question: Question, last: Question) -> Completed | None:
     if len(places) < len(asked):
         text += question.text[len(last.text) :]
     new = {word.lower for phrase, old in found for word in _others(phrase, old) if phrase.kind == "name"}
-    return Completed(text=text, new=frozenset(new))
+    required = tuple(_required(phrase, question) for phrase, _ in found if not phrase.kind)
+    return Completed(text=text, new=frozenset(new), required=required)
+
+
+def beside(question: Question, start: int) -> tuple[Requirement, ...]:
+    """Return what is asked from a character on without a verb, and has no place in the last question.
+
+    A passage must have it, because one that has only the last question's words repeats the last answer.
+    """
+    if question.language not in writing():
+        return ()
+    return tuple(_required(one, question) for one in _asked(question, start) if not (one.kind or one.link))
+
+
+def _required(phrase: _Phrase, question: Question) -> Requirement:
+    return Requirement(kind="name", text=phrase.span.of(question.text), words=tuple(phrase.words))
 
 
 def _asked(question: Question, start: int) -> list[_Phrase]:

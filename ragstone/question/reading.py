@@ -12,7 +12,7 @@ from ragstone.language import language_of
 from ragstone.language.facts import words
 from ragstone.question import analysis
 from ragstone.question.asks import MAX_QUESTION, asks_of
-from ragstone.question.ellipsis import MOST_WORDS, Completed, completed
+from ragstone.question.ellipsis import MOST_WORDS, Completed, beside, completed
 from ragstone.question.follow_up import CONTEXT_ANSWER, MOST_TURNS, Last, Said, context_of, is_refused, joined, leant_on
 from ragstone.question.frame import unframed
 from ragstone.question.parts import parts_of
@@ -165,17 +165,19 @@ def _following(question: Question, said: Said, context: Context) -> Question:
     if (before := last or said.answered) is None:
         return _with_meaning(question, question.text)
     wording = replace(question.wording, context=context_of(question, before))
-    return _with_meaning(replace(question, wording=wording), joined(question, last))
+    whole = _with_meaning(replace(question, wording=wording), joined(question, last))
+    added = beside(whole, len(last.text)) if last else ()
+    return replace(whole, requirements=(*whole.requirements, *added))
 
 
 def _of_new_names(question: Question, whole: Completed) -> Question:
-    """Return a question whose names must be met by the words that are new: "Vienna" of "Vienna office"."""
+    """Return a question that requires the words that are new: "Vienna" of "Vienna office", and "students"."""
 
     def strict(one: Requirement) -> Requirement:
         new = tuple(word for word in one.words if word.lower in whole.new)
         return replace(one, words=new or one.words) if one.kind == "name" else one
 
-    return replace(question, requirements=tuple(map(strict, question.requirements)))
+    return replace(question, requirements=(*map(strict, question.requirements), *whole.required))
 
 
 def _with_meaning(question: Question, text: str) -> Question:

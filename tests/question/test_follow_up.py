@@ -131,3 +131,9 @@ def test_requires_the_word_that_is_new_in_a_name() -> None:
     asked = Turn(question="When does the ferry to Harbour East leave?", answer="At noon [1].")
     found = read("And to Harbour West?", Context(before=(asked,)))
     assert [[word.lower for word in one.words] for one in found.must_have] == [["west"]]
+
+
+@pytest.mark.parametrize(("question", "phrase"), [("And for students?", "students"), ("And the café?", "café")])
+def test_requires_a_phrase_that_is_no_name(question: str, phrase: str) -> None:
+    asked = Turn(question="How much is admission for adults in Oslo?", answer="140 kroner [1].")
+    assert phrase in [one.text for one in read(question, Context(before=(asked,))).must_have]
