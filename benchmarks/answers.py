@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import partial
 
 from benchmarks import calibration, judge
 from benchmarks.common import Options, Result, Table, main, progress, skipped
 from benchmarks.question_sets import is_there
 from benchmarks.recorded import Found, recorded
-from ragstone.core.answers import Draft
+from ragstone.core.answers import Draft, Outcome
 from ragstone.core.request import Request
 from ragstone.engine.experiments import dataset_folder, evaluate_dataset
 from ragstone.index import build_embedder
@@ -18,6 +19,7 @@ from ragstone.settings.load import load
 
 SET = "clapnq"
 CONVERSATIONS, FACTS, WRITTEN = "mtrag_un", "xquad en", "written"
+OUTCOMES: tuple[Outcome, ...] = ("answer", "closest", "refusal")
 QUICK_LIMIT, QUICK_EVERY = 60, 8
 MEANING = {
     "citation_precision": "citations that touch a sentence an annotator chose, of all citations",
@@ -45,17 +47,23 @@ async def measure(options: Options) -> Result:
     if report.answers is None:
         raise ValueError(f"{SET} has neither evidence sentences nor unanswerable questions")
     cited = summary(report.answers)
-    others = await _others(options)
+    others, outcomes = await _others(options), await _outcomes(options)
     parts = {
         "answerability": await calibration.measure(options),
         "judge": await judge.measure(options),
     }
     return Result(
-        tables=[*cited.tables, others.tables[0], *(table for part in parts.values() for table in part.tables)],
+        tables=[
+            *cited.tables,
+            others.tables[0],
+            outcomes.tables[0],
+            *(table for part in parts.values() for table in part.tables),
+        ],
         figures={
             **cited.figures,
             "confidence_error_left_out": parts["answerability"].figures["confidence_error_left_out"],
             **others.figures,
+            "outcomes": outcomes.figures,
             **{name: part.figures for name, part in parts.items()},
         },
     )
@@ -101,6 +109,24 @@ async def _others(options: Options) -> Result:
     return Result(
         tables=[Table(title="other sets", columns=["set", "measure", "share", "count"], rows=rows)], figures=figures
     )
+
+
+async def _outcomes(options: Options) -> Result:
+    """Measure how often each outcome shows the answer, and how often a question has one, on sets that mark it."""
+    assert options.data is not None
+    rows: list[list[str]] = []
+    figures: dict[str, object] = {}
+    for name in filter(partial(is_there, options.data), (SET, WRITTEN, FACTS, "xquad de", CONVERSATIONS)):
+        told = await _drafts(options, name, QUICK_EVERY if options.quick else 1)
+        for outcome in OUTCOMES:
+            some = [(found, draft) for found, draft in told if draft.outcome == outcome]
+            right = sum(found.asked.is_answered_by(draft.citations) for found, draft in some)
+            answerable = sum(found.answerable for found, _ in some)
+            stated = sum(draft.answerability for _, draft in some) / max(len(some), 1)
+            rows.append([name, outcome, str(len(some)), *_share(right, len(some)), f"{stated:.3f}", str(answerable)])
+            figures[f"{name} {outcome}"] = {"count": len(some), "right": right, "answerable": answerable}
+    columns = ["set", "outcome", "count", "shows the answer", "of", "stated", "have an answer"]
+    return Result(tables=[Table(title="outcomes", columns=columns, rows=rows)], figures=figures)
 
 
 async def _drafts(options: Options, name: str, every: int) -> list[tuple[Found, Draft]]:
