@@ -74,10 +74,11 @@ class RespondSettings(Section):
         description="Maximum number of sentences that an extractive answer quotes. It quotes lists and code in full.",
     )
     abstain_below: float = Field(
-        default=0.5,
+        default=0.55,
         ge=0,
         le=1,
-        description="Abstain if the probability that the answer is right is below this.",
+        description="Answer if the probability that the answer is right is at least this. Below it, Ragstone shows the"
+        " passages that may answer, or refuses (`respond.closest_from`).",
     )
     closest_from: float = Field(
         default=0.05,

@@ -50,6 +50,8 @@ _WORD = re.compile(r"\w+")
 WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
 """The kinds of question that ask for a whole list, or for all steps."""
 
+TYPED: frozenset[Kind] = frozenset({"keywords", "statement"})
+"""The kinds of questions that are none by their form."""
 _FEW = 2
 """Blanks of the shortest question of which a repetition is no accident."""
 _MOST_LIKELY = 1 - 1e-6
@@ -299,7 +301,12 @@ def likely_of(
 
 
 def _repeats(question: Question, quote: Quote) -> bool:
-    """Return whether a quote contains all words of a question in their order, and the question has a few."""
+    """Return whether a quote contains all words of a question in their order, and the question has a few.
+
+    Keywords, or the beginning of a sentence, may be looked for as they stand.
+    """
+    if question.kind in TYPED:
+        return False
     asked = words_of(question.text)
     return asked.count(" ") >= _FEW and f" {asked} " in f" {words_of(quote.text)} "
 
