@@ -28,6 +28,7 @@ from ragstone.engine.built import BuiltWith
 from ragstone.engine.components import Components
 from ragstone.engine.erasure_search import search
 from ragstone.engine.following import locked
+from ragstone.engine.roots import forget_names
 from ragstone.engine.sources import FOLDER as SOURCES
 from ragstone.engine.sources import absolute
 from ragstone.history.erasing import changes, erase, quotes
@@ -93,6 +94,8 @@ def forget(
         write_json(interrupted, {"documents": [*names]})
         rows = _erase_history(version, traces)
         _remove_files(version, [*ids, *sources, *unknown], traces)
+        for catalog in catalogs:
+            forget_names(catalog, ids)
         for path, catalog in others.items():
             catalog.erase(ids, sources)
             settings = BuiltWith(**catalog.built_with()).put_into(version.settings)

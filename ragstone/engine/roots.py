@@ -6,11 +6,12 @@ id of a file stays the same, whichever folder above it is added later.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
+from ragstone.catalog.protocol import Catalog
 from ragstone.engine.built import BuiltWith
 from ragstone.engine.components import Components
 
@@ -40,6 +41,18 @@ def keep_names(version: Components, folders: Iterable[Path]) -> None:
     stored, named = BuiltWith(**version.catalog.built_with()), names(version, folders)
     if named != stored.roots:
         version.catalog.set_built_with(replace(stored, roots=named).to_json())
+
+
+def forget_names(catalog: Catalog, ids: Collection[str]) -> None:
+    """Forget the names of folders that hold no documents but these, which are about to be erased."""
+    stored = BuiltWith(**catalog.built_with())
+    kept = {
+        folder: name
+        for folder, name in stored.roots.items()
+        if any(id not in ids for id, _ in catalog.documents_under(folder))
+    }
+    if kept != stored.roots:
+        catalog.set_built_with(replace(stored, roots=kept).to_json())
 
 
 def _names(folder: Path) -> Iterator[str]:

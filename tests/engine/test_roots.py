@@ -93,3 +93,12 @@ def test_only_the_owner_finds_a_document_by_its_path(engine: KnowledgeBase, tmp_
         engine.documents.get(file, reader=Reader(groups=frozenset({"staff"})))
     assert engine.documents.get(file, reader=OWNER).id == "docs/a.md"
     assert engine.documents.remove(["docs/a.md"], reader=OWNER) == ["docs/a.md"]
+
+
+def test_erasing_the_last_document_forgets_the_folder(engine: KnowledgeBase, tmp_path: Path) -> None:
+    write(tmp_path / "x/plorbington/a.md", tmp_path / "y/docs/a.md")
+    sync(engine, tmp_path / "x/plorbington", tmp_path / "y/docs")
+    erased = engine.documents.forget([str(tmp_path / "x/plorbington/a.md")], reader=OWNER)
+    assert erased.found == ()
+    write(tmp_path / "y/docs/b.md")
+    assert sync(engine, tmp_path / "y/docs") == {"docs/a.md", "docs/b.md"}
