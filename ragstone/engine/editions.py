@@ -21,6 +21,7 @@ from ragstone.core.question import PERIODS, Question, Requirement
 from ragstone.core.records import Chunk, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.engine.components import Components
+from ragstone.language import lexicon
 from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.respond.requirements.unmet import Passage
 
@@ -28,6 +29,7 @@ MOST_CHUNKS = 400
 """Chunks of all documents of a title from which on they are not compared: so many are no versions of one document."""
 ALIKE = 0.6
 """Share of the words of the shorter of two passages that both must have."""
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def in_meant_versions(version: Components, evidence: Evidence, where: Filter | None, request: Request) -> Evidence:
@@ -77,11 +79,15 @@ class _Version:
     @cached_property
     def content(self) -> frozenset[str]:
         """The words that versions have in common."""
-        return frozenset(word.lower for word in self.words if not word.value and not word.stop)
+        return frozenset(_WORD.findall(self.chunk.text.lower())) - lexicon().stop
 
     @cached_property
     def named(self) -> frozenset[str]:
-        return frozenset(word.lower for word in self.words if word.named and not word.value)
+        return frozenset(_WORD.findall(" ".join(word.lower for word in self.words if word.named and not word.value)))
+
+    @cached_property
+    def _passage(self) -> Passage:
+        return Passage(self.chunk)
 
     @cached_property
     def says_so(self) -> bool:
@@ -98,8 +104,7 @@ class _Version:
 
     def meets(self, fixed: Sequence[Requirement]) -> int:
         """Return how many of the periods and versions that a question fixes are its own, or are in its text."""
-        passage = Passage(self.chunk)
-        return sum(2 * _is_of(self.edition, one) or passage.has(one) for one in fixed)
+        return sum(2 * _is_of(self.edition, one) or self._passage.has(one) for one in fixed)
 
     def is_version_of(self, other: _Version) -> bool:
         """Return whether both say the same but for values."""
@@ -130,7 +135,7 @@ def _with(allowed: Filter | None, part: Filter) -> Filter:
 def _meant(
     hit: Hit, family: Sequence[_Version], question: Question, fixed: Sequence[Requirement]
 ) -> tuple[Hit, list[Hit]]:
-    """Return a hit in the version that the question means, and the same passage in the others, newest first."""
+    """Return a hit in the version that the question means, and the same passage in the others."""
     if not family or hit.chunk.is_web:
         return hit, []
     own = _Version(hit.chunk)
@@ -140,12 +145,12 @@ def _meant(
         if (found := _counterpart(own, [one for one in family if one.chunk.document_id == id]))
     ]
     asked = [word for word in question.words if not word.stop]
-    best = own
+    best, met, covered = own, own.meets(fixed), own.covers(asked) if others else 0
     for one in others:
-        if one.covers(asked) < own.covers(asked) or one.meets(fixed) < best.meets(fixed):
-            continue
-        if one.meets(fixed) > best.meets(fixed) or one.edition.is_newer(best.edition):
-            best = one
+        meets = one.meets(fixed)
+        is_meant = meets > met or (meets == met and one.edition.is_newer(best.edition))
+        if is_meant and one.covers(asked) >= covered:
+            best, met = one, meets
     return replace(hit, chunk=best.chunk), [replace(hit, chunk=one.chunk) for one in (own, *others) if one is not best]
 
 

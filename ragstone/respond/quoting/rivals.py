@@ -100,9 +100,9 @@ def with_older(draft: Draft, older: Sequence[Quote], lead: str) -> Draft:
 
 def are_of_several_versions(quotes: Sequence[Quote]) -> bool:
     """Return whether quotes are of different versions of one document, so that each needs its name."""
-    documents = {one.hit.chunk.document_id: one for one in quotes}
-    families = {str(one.hit.chunk.metadata.get(VERSION_OF, id)) for id, one in documents.items()}
-    return len(families) < len(documents)
+    versions = {(one.hit.chunk.metadata.get(VERSION_OF), _edition(one).label) for one in quotes}
+    families = [family for family, label in versions if family and label]
+    return len(set(families)) < len(families)
 
 
 def called(quote: Quote) -> str:
