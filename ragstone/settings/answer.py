@@ -81,7 +81,7 @@ class RespondSettings(Section):
         " passages that may answer, or refuses (`respond.closest_from`).",
     )
     closest_from: float = Field(
-        default=0.05,
+        default=0.1,
         ge=0,
         le=1,
         description="If the probability is at least this but below `respond.abstain_below`, show the passages that"
