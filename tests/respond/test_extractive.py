@@ -303,7 +303,7 @@ def test_answers_from_a_table(model: MiniLM):
 
 def test_shows_a_row_that_may_answer(model: MiniLM):
     question = "What did the shop of the castle in Vilnius lose to thieves?"
-    draft = answer(model, question, hits(model, TABLE))
+    draft = answer(model, question, hits(model, TABLE), closest_from=0.01)
     assert draft.outcome == "closest"
     assert "Shop · " in draft.text
     refusal = answer(model, question, hits(model, TABLE), closest_from=1)
