@@ -134,7 +134,11 @@ def test_where_narrows(run: Run) -> None:
     for command in ("ask", "search"):
         found = run(command, "projector", "--where", "lang = de", "--json", "--explain").json["hits"]
         assert {hit["metadata"]["lang"] for hit in found} == {"de"}
-    assert run("search", "projector", "--where", "lang = fr").out == "nothing matches\n"
+    unmatched = run("search", "projector", "--where", "lang = fr").out
+    assert unmatched.splitlines() == [
+        "note: no document has lang = fr; values of 'lang' are en, de; change the filter",
+        "nothing matches",
+    ]
 
 
 def test_status_and_settings(run: Run) -> None:

@@ -63,7 +63,7 @@ def test_a_dropped_folder_is_read_whole(yard: str, visit: Open) -> None:
 
 
 def test_failures_are_told_in_plain_words(yard: str, visit: Open) -> None:
-    at = visit(yard, at="#/sources", allow="415")
+    at = visit(yard, at="#/sources", allow="400|415")
     files = [
         {"name": "empty.md", "mimeType": "text/markdown", "buffer": b""},
         {"name": "film.mp4", "mimeType": "video/mp4", "buffer": b"\x00\x01"},

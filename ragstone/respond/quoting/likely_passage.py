@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ragstone.core.answers import Draft, Statement
 from ragstone.core.naming import name_of
-from ragstone.core.records import Chunk, Evidence, Span, date_of
+from ragstone.core.records import AS_OF, Chunk, Evidence, Span, date_of
 from ragstone.language import phrases
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.drafts import cite, joined, lack_lines
@@ -129,9 +129,13 @@ def _pieces(text: str, pattern: re.Pattern[str]) -> list[Span]:
 
 
 def _named(chunk: Chunk) -> str:
-    """Return the title of a passage, with its section, page and date."""
+    """Return the title of a passage, with its section, page and date.
+
+    The date is the document's own, and not one that its folder gives it: the same text reads the same everywhere.
+    """
+    own = {key: value for key, value in chunk.metadata.items() if key != AS_OF}
     section, page = str(chunk.facts.get("section", "")).rpartition(" > ")[2], str(chunk.facts.get("page", ""))
-    parts = (name_of(chunk), section, f"p. {page}" if page else "", date_of(chunk.metadata))
+    parts = (name_of(chunk), section, f"p. {page}" if page else "", date_of(own))
     names = dict.fromkeys(short_label(one) for one in parts if one)
     return ", ".join(names).rstrip("?!.") + ":"
 
