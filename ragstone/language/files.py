@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ragstone.settings.yaml_text import read_yaml
+from ragstone.settings.yaml_text import read_words
 
 _NAME = re.compile(r"([a-z]{2})\.yaml")
 
@@ -23,7 +23,7 @@ def languages() -> tuple[str, ...]:
 @cache
 def table(language: str) -> Mapping[str, Any]:
     """Return the entries of a language."""
-    return read_yaml((files("ragstone.language") / f"{language}.yaml").read_text(encoding="utf-8"))
+    return read_words((files("ragstone.language") / f"{language}.yaml").read_text(encoding="utf-8"))
 
 
 def english_name(code: str) -> str:
@@ -34,9 +34,9 @@ def english_name(code: str) -> str:
 @cache
 def measures() -> Mapping[str, Any]:
     """Return the words for one thing in tables, such as revenue and net sales, of all languages together."""
-    return read_yaml((files("ragstone.language") / "measures.yaml").read_text(encoding="utf-8"))
+    return read_words((files("ragstone.language") / "measures.yaml").read_text(encoding="utf-8"))
 
 
 @cache
 def _names() -> Mapping[str, str]:
-    return read_yaml((files("ragstone.language") / "names.yaml").read_text(encoding="utf-8"))
+    return read_words((files("ragstone.language") / "names.yaml").read_text(encoding="utf-8"))
