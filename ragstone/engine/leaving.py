@@ -43,7 +43,7 @@ def served_at(name: str, services: ServiceSettings) -> str:
     kind, colon, _ = name.partition(":")
     if colon and (served := services.endpoint(kind)):
         return served.address
-    return f"wherever {name} sends it" if colon and "." in kind else ""
+    return _unknown(name)
 
 
 def engine_address(engine: str, services: ServiceSettings) -> str:
@@ -55,8 +55,14 @@ def engine_address(engine: str, services: ServiceSettings) -> str:
             return services.chroma.url
         case "postgres":
             return _host(services.postgres.dsn.get_secret_value())
-        case _:
-            return ""
+        case name:
+            return _unknown(name)
+
+
+def _unknown(component: str) -> str:
+    """Return what stands for the address of a component outside Ragstone; empty for one of its own."""
+    module, colon, _ = component.partition(":")
+    return f"wherever {component} sends it" if colon and "." in module else ""
 
 
 def _named(settings: Settings) -> Iterator[Destination]:
@@ -78,6 +84,13 @@ def _named(settings: Settings) -> Iterator[Destination]:
         if name:
             address = _address(respond.model.model_copy(update={"name": name}), services)
             yield Destination(kind="language model", address=address, sent=sent, setting=f"{setting}={name}")
+    reranker = settings.rank.reranker
+    yield Destination(
+        kind="reranker",
+        address=_unknown(reranker),
+        sent=f"{QUESTION}, and up to {settings.rank.pool} passages to sort",
+        setting=f"rank.reranker={reranker}",
+    )
     engine = settings.query.web.engine
     web = {"exa": services.exa.base_url, "searxng": services.searxng.base_url}
     yield Destination(

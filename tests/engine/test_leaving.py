@@ -78,6 +78,8 @@ def test_services_get_the_question_as_typed(tmp_path: Path) -> None:
         (("index.embedder=openai:e",), {"embedding service": "https://api.openai.com/v1"}),
         (("respond.model.name=openai:m",), {"language model": "https://api.openai.com/v1"}),
         (("respond.model.name=own.models:Model",), {"language model": "wherever own.models:Model sends it"}),
+        (("index.vectors=own.store:build",), {"search engine or database": "wherever own.store:build sends it"}),
+        (("rank.reranker=own.reranker:Words",), {"reranker": "wherever own.reranker:Words sends it"}),
         (
             ("query.web.engine=exa", "services.exa.api_key=k"),
             {"web search": "https://api.exa.ai"},
