@@ -5,8 +5,8 @@ the scores of each leg to a common scale and combines them with the weights of t
 scores stay as they are. Every rule is a pure function of arrays and ignores the order of the legs. The history of a
 score is built only for the candidates that are read.
 
-To add a rule, write a function of the legs, their weights, the settings and the limits, enter it in `RULES`, and add
-its name to ``query.fusion`` in ``ragstone/settings/search.py``.
+To add a rule, write a function of the legs and whatever else it needs, enter it in `RULES`, and add its name to
+``query.fusion`` in ``ragstone/settings/search.py``.
 """
 
 from __future__ import annotations
@@ -168,29 +168,12 @@ def strongest(legs: Legs, weights: Weights) -> Fused:
 
 
 Rule = Callable[[Legs, Weights, QuerySettings, Limits], Fused]
-
-
-def _standardised(legs: Legs, weights: Weights, _settings: QuerySettings, limits: Limits) -> Fused:
-    return standardised(legs, weights, limits)
-
-
-def _min_max(legs: Legs, weights: Weights, _settings: QuerySettings, _limits: Limits) -> Fused:
-    return min_max(legs, weights)
-
-
-def _reciprocal_rank(legs: Legs, weights: Weights, settings: QuerySettings, _limits: Limits) -> Fused:
-    return reciprocal_rank(legs, weights, settings.rrf_k)
-
-
-def _strongest(legs: Legs, weights: Weights, _settings: QuerySettings, _limits: Limits) -> Fused:
-    return strongest(legs, weights)
-
-
+"""A fusion rule, of which each function above takes what it needs."""
 RULES: Mapping[str, Rule] = {
-    "standardised": _standardised,
-    "min_max": _min_max,
-    "reciprocal_rank": _reciprocal_rank,
-    "strongest": _strongest,
+    "standardised": lambda legs, weights, _settings, limits: standardised(legs, weights, limits),
+    "min_max": lambda legs, weights, _settings, _limits: min_max(legs, weights),
+    "reciprocal_rank": lambda legs, weights, settings, _limits: reciprocal_rank(legs, weights, settings.rrf_k),
+    "strongest": lambda legs, weights, _settings, _limits: strongest(legs, weights),
 }
 """Every fusion rule by its name in ``query.fusion``."""
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -30,6 +31,10 @@ def leg(scores: dict[int, float]) -> Matches:
 
 def scores_of(fused: Fused) -> dict[int, float]:
     return dict(zip(fused.rows.tolist(), fused.scores.tolist(), strict=True))
+
+
+def test_settings_name_every_rule() -> None:
+    assert set(get_args(QuerySettings.model_fields["fusion"].annotation)) == RULES.keys()
 
 
 scores = st.dictionaries(st.integers(0, 12), st.floats(-1e6, 1e6), max_size=8).map(leg)
