@@ -24,7 +24,7 @@ WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 3
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve ui web web-dev ask ingest rebuild test test-python test-web check check-docs bench \
-	bench-docs docs images images-push images-check page dist publish clean
+	bench-docs docs docs-answers images images-push images-check page dist publish clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -89,10 +89,12 @@ bench: $(VENV)/.installed-dev  ## measure quality and speed; needs RAGSTONE_TEST
 bench-docs: $(VENV)/.installed-dev  ## the same, and write docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.run --keep $(BENCH_KB) --write
 
-docs: $(VENV)/.installed-dev  ## regenerate the pages and pictures of docs/
+docs: $(VENV)/.installed-dev  ## write the pages on settings, commands and routes anew; takes seconds
 	@$(BIN)/python tools/settings_table.py
 	@$(BIN)/python tools/command_line_page.py
 	@$(BIN)/python tools/openapi_page.py
+
+docs-answers: $(VENV)/.installed-dev  ## write the pages and the picture that show answers anew; needs RAGSTONE_TEST_DATA
 	@$(BIN)/python tools/terminal_picture.py
 	@$(BIN)/python tools/answers_page.py
 	@$(BIN)/python -m tools.asked_page

@@ -36,7 +36,7 @@ def test_the_page_has_the_questions_of_its_rule_and_quotes_their_documents(
         texts = [" ".join(document.text.split()) for document in dataset.documents()]
         for query in spread(dataset.queries, shown.questions):
             asked, *quotes = [words(one) for one in re.findall(r"<b>(.*?)</b>", entries.pop(0), flags=re.DOTALL)]
-            assert asked == " ".join(query.text.split()), "run: make docs"
+            assert asked == " ".join(query.text.split()), "run: make docs-answers"
             assert all(any(quote in text for text in texts) for quote in quotes)
     assert not entries
 

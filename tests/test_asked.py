@@ -124,7 +124,7 @@ def test_page_shows_texts_only_where_the_licence_lets_it() -> None:
 def test_page_has_every_question_and_its_own_counts() -> None:
     text = PAGE.read_text(encoding="utf-8")
     plain = text.replace("\\", "").replace("&lt;", "<")
-    assert all(one.text in plain for one in questions()), "run: make docs"
+    assert all(one.text in plain for one in questions()), "run: make docs-answers"
     cells = next(line for line in text.splitlines() if line.startswith("| all |")).split(" | ")[1:]
     old, new = zip(*(cell.strip(" |").split(" → ") for cell in cells), strict=True)
     assert sum(map(int, new)) == 50

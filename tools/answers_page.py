@@ -1,7 +1,7 @@
 """Write docs/answers.md: questions of public data sets, chosen by a rule, and what Ragstone answers.
 
-``make docs`` runs it where RAGSTONE_TEST_DATA names the folder of the data sets. Only sets whose licence lets their
-texts be shown are on the page. Every right or wrong on it is by what people marked as evidence, never by us.
+``make docs-answers`` runs it where RAGSTONE_TEST_DATA names the folder of the data sets. Only sets whose licence lets
+their texts be shown are on the page. Every right or wrong on it is by what people marked as evidence, never by us.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ AROUND = 240
 NEAREST = 2
 """Passages shown with a refusal."""
 HEAD = """\
-<!-- Written by tools/answers_page.py; run `make docs` with RAGSTONE_TEST_DATA set. -->
+<!-- Written by tools/answers_page.py; run `make docs-answers` with RAGSTONE_TEST_DATA set. -->
 
 # Ten questions and their answers
 
@@ -52,7 +52,7 @@ FOOT = """\
 
 Put the data sets into a folder, each with `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`, and run:
 
-    RAGSTONE_TEST_DATA=folder make docs
+    RAGSTONE_TEST_DATA=folder make docs-answers
 
 The texts of CLAP NQ and XQuAD come from Wikipedia and keep their licences, CC BY-SA 3.0 and 4.0; those of CUDA-Q are
 Copyright NVIDIA Corporation & Affiliates, Apache-2.0. An ellipsis shows where a passage is shortened.

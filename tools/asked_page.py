@@ -1,7 +1,7 @@
 """Write docs/asked.md: what became of fifty questions as users ask them, now and before the model that reads sentences.
 
-``make docs`` runs it where RAGSTONE_TEST_DATA names the folder of the data sets. Answers are shown of the data whose
-licence lets their texts be shown; of the others only the question, the verdict and the confidence.
+``make docs-answers`` runs it where RAGSTONE_TEST_DATA names the folder of the data sets. Answers are shown of the data
+whose licence lets their texts be shown; of the others only the question, the verdict and the confidence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BEFORE = Path(__file__).parent.parent / "benchmarks" / "asked" / "before.jsonl"
 SHOWN = ("docs-site",)
 """The presets whose data may be shown; the others are texts of newspapers, companies and authorities."""
 HEAD = """\
-<!-- Written by tools/asked_page.py; run `make docs` with RAGSTONE_TEST_DATA set. -->
+<!-- Written by tools/asked_page.py; run `make docs-answers` with RAGSTONE_TEST_DATA set. -->
 
 # Fifty questions as users ask them
 

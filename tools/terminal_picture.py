@@ -1,4 +1,4 @@
-"""Run the demonstration's commands in a terminal and write what it shows to docs/demo.svg. ``make docs`` runs it."""
+"""Run the commands of the demonstration in a terminal, and write what it shows to docs/demo.svg."""
 
 from __future__ import annotations
 
