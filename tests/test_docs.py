@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from ragstone.acquire.readers import READERS
+from ragstone.acquire.readers.names import LANGUAGES, SETTINGS
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 SHELLS = ("sh", "bash", "console", "shell")
@@ -121,7 +124,15 @@ def test_readme_installation_runs_when_pasted(workdir: Path) -> None:
 def test_the_generated_pages_are_current(page: str, tool: str) -> None:
     render = runpy.run_path(str(ROOT / "tools" / tool))["render"]
     is_current = (ROOT / "docs" / page).read_text(encoding="utf-8") == render()
-    assert is_current, f"docs/{page} is not what tools/{tool} writes; run: make docs"
+    assert is_current, f"docs/{page} is not what tools/{tool} writes; run: python tools/{tool}"
+
+
+def test_readers_page_lists_every_suffix() -> None:
+    page = (ROOT / "docs" / "readers.md").read_text(encoding="utf-8")
+    # The page lists common suffixes of code. Pages of Confluence are no files.
+    unlisted = {*LANGUAGES, *SETTINGS, ".confluence"}
+    missing = [suffix for suffix in READERS if suffix not in unlisted and f"`{suffix}`" not in page]
+    assert missing == [], "add a row for them to docs/readers.md"
 
 
 def test_pictures_fetch_nothing() -> None:

@@ -22,6 +22,7 @@ from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.filters import Compare
 from ragstone.core.protocols import VectorIndex
 from ragstone.core.records import Document
+from ragstone.index import VECTOR_STORES
 from ragstone.index.follow import synced_vectors
 from ragstone.index.follow.collection_names import CollectionNames
 from ragstone.index.follow.protocol import StoreContext
@@ -125,6 +126,7 @@ ENGINES: dict[str, tuple[Engine, float]] = {
     "qdrant, own engine": (make_qdrant_edge, 0.95),
     "chroma": (make_chroma, 0.95),
 }
+"""Every store of `VECTOR_STORES`, some in several ways. What stands behind a comma says which way."""
 each_engine = pytest.mark.parametrize("name", ENGINES)
 
 
@@ -142,6 +144,10 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], V
             return made[name]
 
         yield named
+
+
+def test_every_vector_store_is_checked() -> None:
+    assert VECTOR_STORES.keys() - {name.partition(",")[0] for name in ENGINES} == set()
 
 
 @each_engine
