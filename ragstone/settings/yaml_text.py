@@ -14,7 +14,7 @@ _RESOLVERS = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != _BOOL]
     for first, resolvers in _LOADER.yaml_implicit_resolvers.items()
 }
-_WORD_LOADER = type("WordLoader", (_LOADER,), {"yaml_implicit_resolvers": _RESOLVERS})
+_WORD_LOADER: Any = type("WordLoader", (_LOADER,), {"yaml_implicit_resolvers": _RESOLVERS})
 """A loader without truth values, because "on", "no" and "yes" are words of languages."""
 
 

@@ -17,14 +17,14 @@ MOST = 2
 """Words of one language that a regular expression or a list may hold."""
 FORMATS = {
     "acquire/crawl/links.py": "names of HTML elements",
-    "acquire/readers/pdf/title.py": "what programs leave in titles, and the covers of filings, which are in English",
-    "acquire/readers/pdf/fiscal.py": "filings, which are in English",
+    "acquire/readers/pdf/title.py": "what programs leave in titles",
     "acquire/readers/text/code.py": "the header of a private key",
     "acquire/readers/text/definitions.py": "keywords of programming languages",
     "acquire/readers/web/confluence.py": "names of elements",
     "acquire/readers/web/html.py": "names of HTML elements",
     "acquire/readers/web/main_content.py": "names of HTML elements and classes",
-    "engine/by_report.py": "filings, which are in English",
+    "filings/choice.py": "filings, which are in English",
+    "filings/cover.py": "filings, which are in English",
     "question/tasks.py": "prompts of chat programs",
     "respond/writing/told.py": "the first line that prompts ask for",
     "serve/http/plain_words.py": "messages of Ragstone itself",
@@ -36,10 +36,10 @@ FORMATS = {
 }
 """Modules that read formats and protocols, whose words are in no language."""
 QUESTIONS = {
+    "filings/named.py",
     "question/asks.py",
     "question/comparison.py",
     "question/named.py",
-    "question/reports.py",
     "question/requirements.py",
     "respond/requirements/periods.py",
     "respond/tables/asked.py",

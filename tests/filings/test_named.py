@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.question.reports import NamedReport, named_report
+from ragstone.filings import NamedReport, named_report
 
 LATEST_10Q = NamedReport(phrase="in the latest 10-Q report", form="10-Q", covers="quarter")
 

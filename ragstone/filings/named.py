@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Literal
 
 from ragstone.language.talk import ReportWords, report_words
-from ragstone.question.named import MAX_QUESTION
 
 Covers = Literal["quarter", "year"]
 """The period that reports of a kind cover."""
@@ -45,23 +44,22 @@ def named_report(question: str, language: str = "") -> NamedReport | None:
     """Return the one report that a question names by its period; None if it names none or several.
 
     Args:
-        question: as it was asked.
+        question: as it was asked, of bounded length.
         language: ISO 639-1 code of the likely language; if it has no word list, that of English is used.
     """
-    question = question[:MAX_QUESTION]
     words = report_words(language)
-    found = [*_pattern(words).finditer(question)]
-    if len(found) > 1 or any(_SEVERAL.search(question[: one.start()]) for one in found):
+    reports = [*_pattern(words).finditer(question)]
+    if len(reports) > 1 or any(_SEVERAL.search(question[: report.start()]) for report in reports):
         return None
-    if found:
-        one = found[0]
-        said = one["report1"] or one["report2"]
-        form = _FORM.search(said)
+    if reports:
+        report = reports[0]
+        kind = report["report1"] or report["report2"]
+        form = _FORM.search(kind)
         return NamedReport(
-            period=one["period1"] or one["period2"] or "",
-            phrase=one[0].lstrip(", ") if one["before"] else "",
+            period=report["period1"] or report["period2"] or "",
+            phrase=report[0].lstrip(", ") if report["before"] else "",
             form=_hyphened(form[0]) if form else "",
-            covers=_covers(said, words.quarterly, words.yearly),
+            covers=_covers(kind, words.quarterly, words.yearly),
         )
     latest = re.search(rf"\b(?:{words.newest}) (?P<span>{words.period})\b(?! of\b)", question, re.IGNORECASE)
     if latest and _YEAR.search(question):  # "in Q2 2023, compared to last year"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.acquire.readers.pdf.fiscal import fiscal_period
+from ragstone.filings.cover import fiscal_period
 
 NINE = "For the three and nine months ended October 29, 2023. Fiscal year 2024 is a 52-week year, fiscal 2024."
 
