@@ -218,6 +218,12 @@ class Question:
         return tuple(one for one in self.requirements if one.role == "subject")
 
     @property
-    def names_version(self) -> bool:
-        """Whether it says which of several versions it means, by a period or a number, as in "before 2024"."""
-        return any(one.kind in PERIODS and one.role in ("subject", "threshold") for one in self.requirements)
+    def versions_meant(self) -> tuple[Requirement, ...] | None:
+        """The periods and numbers of the version that it means, none for the newest; None if it means several.
+
+        "Before 2024" means several, and so does a question that compares two years.
+        """
+        fixed = tuple(one for one in self.must_have if one.kind in PERIODS)
+        years = {one.span for one in fixed if one.kind == "year"}
+        bounds = any(one.kind in PERIODS and one.role == "threshold" for one in self.requirements)
+        return None if len(years) > 1 or (bounds and not fixed) else fixed

@@ -17,7 +17,7 @@ from functools import cached_property
 from ragstone.core.access import both
 from ragstone.core.editions import VERSION_OF, Edition, edition_of
 from ragstone.core.filters import Compare, Filter
-from ragstone.core.question import PERIODS, Question, Requirement
+from ragstone.core.question import Question, Requirement
 from ragstone.core.records import Chunk, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.engine.components import Components
@@ -41,9 +41,9 @@ def in_meant_versions(version: Components, evidence: Evidence, where: Filter | N
         where: which documents may be used.
         request: who asks.
     """
-    fixed = [one for one in evidence.question.must_have if one.kind in PERIODS]
-    if (evidence.question.names_version and not fixed) or len({one.span for one in fixed if one.kind == "year"}) > 1:
-        return evidence  # "before 2024", or years that are compared
+    fixed = evidence.question.versions_meant
+    if fixed is None:
+        return evidence
     families = dict[str, list[_Version]]()
     meant, left = list[Hit](), dict[str, Hit]()
     with version.catalog.snapshot():

@@ -42,7 +42,7 @@ def with_passages(version: Components, evidence: Evidence) -> Evidence:
     with version.catalog.snapshot():
         wide = [_widened(version, hit, outlines) for hit in (*evidence.hits, *evidence.versions, *evidence.further)]
     passages = list(_distinct(_merged(wide, outlines)))
-    if not evidence.question.names_version:
+    if evidence.question.versions_meant == ():
         passages = _newest_first(passages)
     return replace(evidence, passages=tuple(passages[:most]))
 

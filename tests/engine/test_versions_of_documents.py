@@ -162,11 +162,17 @@ def test_names_versions_that_are_quoted_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "names"),
-    [("What was the rate before 2024?", True), ("What was the rate in 2023?", True), ("What is the rate now?", False)],
+    ("asked", "meant"),
+    [
+        ("What was the rate before 2024?", None),
+        ("What was the rate in 2022 and in 2023?", None),
+        ("What was the rate in 2023?", ["2023"]),
+        ("What is the rate now?", []),
+    ],
 )
-def test_question_names_the_version_it_means(asked: str, names: bool) -> None:
-    assert read(asked).names_version is names
+def test_question_names_the_version_it_means(asked: str, meant: list[str] | None) -> None:
+    versions = read(asked).versions_meant
+    assert (versions if versions is None else [one.text for one in versions]) == meant
 
 
 def test_same_words_in_a_newer_version_are_cited_there(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def rivals(
         covers: returns how much of the question a sentence has.
         question: what is asked.
     """
-    if record_of(quote.hit.chunk) or question.names_version:
+    if record_of(quote.hit.chunk) or question.versions_meant != ():
         return None
     least = covers(quote)
     found = [one for one in others if _may_be(quote, one) and covers(one) >= least]
