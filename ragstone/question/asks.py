@@ -1,15 +1,18 @@
-"""What kind of value answers a question: a number, a name, a day, a price, a default, or something calculated."""
+"""What kind of value answers a question: a number, a name, a sum, the largest of a column, or how many rows fit."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from decimal import Decimal, InvalidOperation
 
-from ragstone.core.question import Asks, Extreme, Operation
+from ragstone.core.question import Asks, Comparison, Extreme, Operation, RowLimit, Wanted
 from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
+from ragstone.language.facts import words
 from ragstone.language.message import message_words, writing
-from ragstone.question.comparison import comparison_of
+from ragstone.language.money import MARK
+from ragstone.respond.tables.asked import terms
 
 MAX_QUESTION = 2000
 """Characters of a question that are looked at."""
@@ -36,12 +39,12 @@ _HOW = re.compile(r"\bhow\b|\bwhat\b|\bwie\b|\bwas\b|\bwieviel\b|\bkiek\b|\bkoks
 
 def asks_of(text: str, found: Sequence[Word]) -> Asks:
     """Return what kind of value answers a question, given its text and its words."""
-    lower, folded, words = text.lower(), plain(text), lexicon()
-    number = words.asks_number.search(folded) is not None
+    lower, folded, lists = text.lower(), plain(text), lexicon()
+    number = lists.asks_number.search(folded) is not None
     return Asks(
         number=number,
-        name=not number and words.asks_name.search(folded) is not None,
-        money=words.asks_money.search(folded) is not None,
+        name=not number and lists.asks_name.search(folded) is not None,
+        money=lists.asks_money.search(folded) is not None,
         operation=_operation(lower),
         extreme=_extreme(lower),
         comparison=comparison_of(text),
@@ -94,3 +97,81 @@ def _extreme(lower: str) -> Extreme | None:
     if found is None:
         return None
     return "largest" if found["largest"] else "smallest"
+
+
+# ---------------------------------------------------------------- all rows of a table
+
+_LARGEST = (
+    r"highest|largest|greatest|biggest|most|maximum|max|top|longest|tallest|heaviest|latest|newest|youngest|oldest"
+    r"|earliest|lowest|smallest|least|fewest|minimum|min|shortest|lightest|cheapest|priciest|costliest|fastest"
+)
+_EXTREME = re.compile(rf"\b(?:{_LARGEST})\b")
+_ASKS = re.compile(r"\b(?:what|which|who|whose|where|when|name|show|list|find|give)\b")
+_COUNT = re.compile(r"\bhow many\b|\b(?:number|count) of\b")
+_DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b")
+_SMALLEST = frozenset(["lowest", "smallest", "least", "fewest", "minimum", "min", "shortest", "lightest", "cheapest"])
+_OF = {
+    "longest": ("length", "duration", "distance"),
+    "shortest": ("length", "duration", "distance"),
+    "tallest": ("height",),
+    "heaviest": ("weight", "mass"),
+    "lightest": ("weight", "mass"),
+    "cheapest": ("price", "cost", "fee"),
+    "priciest": ("price", "cost", "fee"),
+    "costliest": ("price", "cost", "fee"),
+    "expensive": ("price", "cost", "fee"),
+    "fastest": ("speed",),
+}
+"""The columns that words of the largest or smallest mean without naming them."""
+_NOT_COMPARED = frozenset(["latest", "newest", "youngest", "oldest", "earliest", "top"])
+"""Words whose column does not follow from them: the oldest has the greatest age, or the smallest year."""
+_LIMIT = re.compile(
+    r"\b(?P<words>(?P<above>above|over|more than|greater than|higher than|larger than|at least)"
+    r"|(?P<below>below|under|less than|lower than|fewer than|smaller than|at most))"
+    rf" (?:{MARK} ?)?(?P<limit>\d[\d,]*(?:\.\d+)?)\b(?! ?%)(?! (?:thousand|million|billion))",
+    re.IGNORECASE,
+)
+
+
+def comparison_of(question: str) -> Comparison | None:
+    """Return what a question compares over the rows of a table; None if it compares nothing, or several things."""
+    lower = question.lower()
+    extremes = _EXTREME.findall(lower)
+    limits = [*_LIMIT.finditer(lower)]
+    if _COUNT.search(lower):
+        if extremes or len(limits) > 1:
+            return None
+        limit = _limit(limits[0]) if limits else None
+        if limits and limit is None:
+            return None
+        wanted: Wanted = "distinct" if _DIFFERENT.search(lower) else "count"
+        return Comparison(wanted=wanted, words=tuple(_telling(lower, limits)), limit=limit)
+    if len(extremes) != 1 or limits or not _ASKS.search(lower):
+        return None
+    (said,) = extremes
+    adjective = "expensive" if said in ("most", "least") and f"{said} expensive" in lower else said
+    columns = _OF.get(adjective, ())
+    if said in _NOT_COMPARED:
+        return None
+    telling = [word for word in _telling(lower, ()) if word.lower not in (said, adjective)]
+    return Comparison(wanted="smallest" if said in _SMALLEST else "largest", words=tuple(telling), columns=columns)
+
+
+def _limit(found: re.Match[str]) -> RowLimit | None:
+    try:
+        value = Decimal(found["limit"].replace(",", ""))
+    except InvalidOperation:
+        return None
+    return RowLimit(above=bool(found["above"]), included=found["words"].startswith("at "), value=value)
+
+
+def _telling(lower: str, limits: Sequence[re.Match[str]]) -> Iterator[Word]:
+    """Yield the words of a question that must be found in a table: neither those that only ask nor those of a limit."""
+    for word in words(lower):
+        inside = any(one.start() <= word.span.start < one.end() for one in limits)
+        asks = word.lower in _ASKING or word.lower in terms().frame
+        if not inside and not word.stop and not asks:
+            yield word
+
+
+_ASKING = frozenset(["number", "count", "different", "distinct", "unique", "there", "overall", "whole", "total"])

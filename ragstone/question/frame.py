@@ -1,6 +1,7 @@
-"""Take off what is around a question: a greeting, the ends of a mail, the mail below it, wishes about the answer.
+"""Take a message apart: what is around a question, and the questions of a message that asks several.
 
-"Thanks. Who is the pilot? Answer in German." asks who the pilot is, and wishes for German.
+Around a question are a greeting, the ends of a mail, the mail below it, and wishes about the answer: "Thanks. Who is
+the pilot? Answer in German." asks who the pilot is, and wishes for German.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 from ragstone.core.question import Wishes
 from ragstone.language import lexicon, plain
 from ragstone.language.message import MessageWords, message_words, writing
+from ragstone.question.analysis import keywords_of
 from ragstone.question.talk import talk_of
 
 _OPENING = re.compile(r"\s*(?P<said>[^,.!?;:\n]{2,60})(?P<mark>[,.!]+)\s+(?P<rest>\S.*)", re.DOTALL)
@@ -25,7 +27,7 @@ _QUOTED, _RULE = re.compile(r"\s*>"), re.compile(r"\s*-{2,}")
 _SHORT_LINE, _GREETING_WORDS, _SIGNATURE_LINES = 60, 6, 8
 """Characters of a line of a greeting or a signature, words of a greeting, and lines of a signature."""
 _LONGEST = 4000
-"""Characters of a message whose frame is taken off; longer ones are left as they are."""
+"""Characters of a message that is taken apart; a longer one is left as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,3 +159,66 @@ def _joined(one: Wishes, other: Wishes) -> Wishes:
         length=one.length or other.length,
         sources=one.sources or other.sources,
     )
+
+
+# ---------------------------------------------------------------- several questions
+
+_MOST = 6
+"""Questions of a message that are answered one by one; the last one has the rest."""
+_END = re.compile(r"(?<=[?？؟])\s+")
+_NUMBER = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.)]|[a-z]\))\s+")
+_STOPS = re.compile(r"[.!]\s")
+
+
+def parts_of(text: str, language: str = "") -> list[str]:
+    """Return the questions of a text, in order, each with the statements before it; none if it is one question.
+
+    Args:
+        text: without its frame.
+        language: ISO 639-1 code, or empty.
+    """
+    if len(text) > _LONGEST:
+        return []
+    asked, rest = list[str](), ""
+    for piece in _END.split(text.strip()):
+        if piece.rstrip().endswith(("?", "？", "؟")):
+            own = _NUMBER.sub("", piece)
+            own = _without_join(own, language) if asked and not rest else own
+            asked += _joined_by_words(f"{rest} {own}".strip(), language)
+            rest = ""
+        else:
+            rest = f"{rest} {piece}".strip()
+    told = [one for n, one in enumerate(asked) if len(one.split()) > 1 and (n or keywords_of(one, language))]
+    if len(told) < 2:
+        return []
+    if rest:
+        told[-1] = f"{told[-1]} {rest}"
+    return [*told[: _MOST - 1], " ".join(told[_MOST - 1 :])] if len(told) > _MOST else told
+
+
+def _joined_by_words(question: str, language: str) -> Iterator[str]:
+    """Yield the questions that a word such as "and" joins, if each has content of its own."""
+    for one in _known(language):
+        if found := one.join.search(question.lower()):
+            first, second = question[: found.start()], question[found.end() :]
+            if not _STOPS.search(second) and keywords_of(first, language) and keywords_of(second, language):
+                yield f"{first.rstrip(' ,;')}?"
+                yield from _joined_by_words(_raised(second), language)
+                return
+    yield question
+
+
+def _without_join(question: str, language: str) -> str:
+    """Return a question without the word that joins it to the one before: "And who has the key?"."""
+    for one in _known(language):
+        if found := one.joined.match(question.lower()):
+            return _raised(question[found.end() :])
+    return question
+
+
+def _raised(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _known(language: str) -> list[MessageWords]:
+    return [message_words(one) for one in ((language,) if language in writing() else writing())]

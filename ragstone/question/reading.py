@@ -14,8 +14,7 @@ from ragstone.question import analysis
 from ragstone.question.asks import MAX_QUESTION, asks_of
 from ragstone.question.ellipsis import MOST_WORDS, Completed, beside, completed
 from ragstone.question.follow_up import CONTEXT_ANSWER, MOST_TURNS, Last, Said, context_of, is_refused, joined, leant_on
-from ragstone.question.frame import unframed
-from ragstone.question.parts import parts_of
+from ragstone.question.frame import parts_of, unframed
 from ragstone.question.requirements import requirements_of
 from ragstone.question.talk import talk_of
 from ragstone.respond.replies import asks_back

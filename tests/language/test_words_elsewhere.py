@@ -38,7 +38,6 @@ FORMATS = {
 QUESTIONS = {
     "filings/named.py",
     "question/asks.py",
-    "question/comparison.py",
     "question/named.py",
     "question/requirements.py",
     "respond/requirements/periods.py",
