@@ -32,7 +32,7 @@ class Replying:
 
     def __init__(self, version: Components, search: Search) -> None:
         self._version, self._search = version, search
-        self._talking, self._overviews = Talking(version, search), Overviews(version, search)
+        self._talking = Talking(version, search)
 
     async def reply(
         self, question: Question, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
@@ -74,14 +74,15 @@ class Replying:
         request: Request,
         timings: Timings,
     ) -> Replied | None:
-        if made := await self._overviews.reply(question, talk, where, request, timings):
+        overviews = Overviews(self._version, self._search)
+        if made := await overviews.reply(question, talk, where, request, timings):
             return made
         with timings.stage("catalog"):
             if talk.topic and talk.kind == "collection":
                 return await self._talking.about(question, talk, where, request, timings)
             cited = ""
             if before and talk.kind in ("document", "summary") and not talk.title:
-                cited = await self._overviews.spoken_of(before, where, request, timings)
+                cited = await overviews.spoken_of(before, where, request, timings)
             reply, may_ask = self._talking.reply, not _asked_back(before)
             return await asyncio.to_thread(reply, question, talk, where, request, may_ask=may_ask, cited=cited)
 
