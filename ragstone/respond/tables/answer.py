@@ -25,9 +25,8 @@ from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named, items, terms
 from ragstone.respond.tables.cell_kinds import is_figure, unit_in
-from ragstone.respond.tables.coefficients import FITTED
 from ragstone.respond.tables.dates import dates
-from ragstone.respond.tables.features import Found
+from ragstone.respond.tables.features import Found, cells_of
 from ragstone.respond.tables.lookup import Looked, look_up
 from ragstone.respond.tables.whole import compared_rows
 
@@ -74,8 +73,11 @@ class TableReader:
         wanted = question.asks.comparison
         if wanted and (compared := compared_rows(wanted, evidence.rows)):
             return compared
+        found = cells_of((*evidence.hits, *evidence.tables))
+        if not found:
+            return None
         asked = Asked(question, self.weigh, request)
-        looked = look_up(asked, (*evidence.hits, *evidence.tables), FITTED)
+        looked = look_up(asked, found)
         if looked is None:
             return None
         lacks = lacking(

@@ -55,9 +55,68 @@ class Certainty:
         return replace(self, calculates=0.0, orders=0.0, rows=0.0)
 
 
-def scores(features: Sequence[CellFeatures], coefficients: Mapping[str, float]) -> NDArray[np.float64]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """Coefficients of the comparison of cells, and bias and coefficients of the probability that the best is right."""
+
+    cells: Mapping[str, float]
+    bias: float
+    certainty: Mapping[str, float]
+
+
+FITTED = Model(
+    cells={
+        "row": 3.89,
+        "column": 1.14,
+        "others": 8.61,
+        "all": 1.79,
+        "label": 3.33,
+        "section": 0.44,
+        "heading": 2.92,
+        "literal": 2.4,
+        "own": 2.71,
+        "said": -0.39,
+        "money": 1.2,
+        "asks": 2.39,
+        "dated": 2.78,
+        "year": 2.16,
+        "day": 2.21,
+        "length": 2.0,
+        "latest": 0.7,
+        "kind": 0.87,
+        "percent": 2.0,
+        "change": 0.28,
+        "first": 2.31,
+        "index": -4.08,
+        "nothing": -4.93,
+        "total": 0.31,
+        "whole": 0.69,
+        "titled": 18.54,
+        "place": -1.58,
+        "statement": 1.5,
+        "newest": 1.0,
+    },
+    bias=-2.05,
+    certainty={
+        "lead": 0.67,
+        "open": -2.21,
+        "titled": 1.61,
+        "time": 2.08,
+        "mistyped": -1.38,
+        "calculates": -0.53,
+        "orders": -1.27,
+        "rows": -0.33,
+        "words": 1.38,
+        "first": -0.48,
+        "lone": 0.66,
+    },
+)
+"""What ``tools/fit_tables.py`` fitted."""
+
+
+def scores(features: Sequence[CellFeatures]) -> NDArray[np.float64]:
     """Return how well each cell answers, shape (cells,), on the scale of log odds."""
-    weights = np.array([coefficients[name] for name in FEATURES])
+    weights = np.array([FITTED.cells[name] for name in FEATURES])
     return np.array([*map(_VALUES, features)], dtype=np.float64).reshape(len(features), len(weights)) @ weights
 
 
@@ -92,7 +151,7 @@ def certainty_of(asked: Asked, best: CellFeatures, share: float, *, lone: bool) 
     )
 
 
-def probability(known: Certainty, bias: float, coefficients: Mapping[str, float]) -> float:
+def probability(certainty: Certainty) -> float:
     """Return the probability that the best cell is right."""
-    logit = bias + sum(coefficients[one.name] * getattr(known, one.name) for one in fields(Certainty))
+    logit = FITTED.bias + sum(weight * getattr(certainty, name) for name, weight in FITTED.certainty.items())
     return 1 / (1 + math.exp(-logit))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.core.question import Extreme
-from ragstone.core.records import Hit
 from ragstone.core.table import Cell
 from ragstone.language import lexicon, plain
 from ragstone.language.money import MARK
@@ -23,7 +22,7 @@ from ragstone.respond.tables.calculate import are_comparable, calculation, value
 from ragstone.respond.tables.cell_kinds import is_figure
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
 from ragstone.respond.tables.dates import dates, dates_of
-from ragstone.respond.tables.features import CellFeatures, Found, cells_of, features_of
+from ragstone.respond.tables.features import CellFeatures, Found, features_of
 
 _SIGNS = re.compile(rf"\s|{MARK}")
 _NUMBER = re.compile(r"[\W\d_]+")
@@ -33,15 +32,6 @@ _OPEN = 0.1
 """Share of a question that no table needs to name."""
 _WHOLLY = 0.999
 """Share of a question that a table names together with its titles, up to rounding, if it names all."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
-    """Coefficients of the comparison of cells, and bias and coefficients of the probability that the best is right."""
-
-    cells: Mapping[str, float]
-    bias: float
-    certainty: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +54,14 @@ class Looked:
     whole: bool = False
 
 
-def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
-    """Return the cells of tables among the hits that answer; None if there is no table."""
-    found = cells_of(hits)
-    if not found or not asked.items:
+def look_up(asked: Asked, found: Sequence[Found]) -> Looked | None:
+    """Return the cells that answer, among those of the tables found; None if none of them can."""
+    if not asked.items:
         return None
     known = features_of(asked, found)
-    scored = scores(known, model.cells)
+    scored = scores(known)
     if wanted := asked.asks.extreme:
-        return _compared(asked, found, known, scored, wanted, model)
+        return _compared(asked, found, known, scored, wanted)
     share = shares(scored)
     best = int(np.argmax(scored))
     if not _is_named(known[best]):
@@ -86,10 +75,10 @@ def look_up(asked: Asked, hits: Sequence[Hit], model: Model) -> Looked | None:
     return Looked(
         cells=cells,
         calculation=calculated,
-        probability=min(most, probability(certainty, model.bias, model.certainty)),
+        probability=min(most, probability(certainty)),
         figure=is_figure(found[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
         keys=_keys(asked, found[best]),
-        row=min(most, _of_row(asked, found, known, share, best, model)),
+        row=min(most, _of_row(asked, found, known, share, best)),
     )
 
 
@@ -121,14 +110,13 @@ def _of_row(
     known: Sequence[CellFeatures],
     share: NDArray[np.float64],
     best: int,
-    model: Model,
 ) -> float:
     """Return the probability that the row of a data file has the answer in one of its cells; 0 in other tables."""
     if not found[best].table.file:
         return 0.0
     whole = sum(float(part) for part, one in zip(share, found, strict=True) if one.row is found[best].row)
     certainty = certainty_of(asked, known[best], whole, lone=are_of_one(found))
-    return probability(replace(certainty, mistyped=0.0, first=0.0), model.bias, model.certainty)
+    return probability(replace(certainty, mistyped=0.0, first=0.0))
 
 
 def _is_named(known: CellFeatures) -> bool:
@@ -142,10 +130,9 @@ def _compared(
     known: Sequence[CellFeatures],
     scored: NDArray[np.float64],
     wanted: Extreme,
-    model: Model,
 ) -> Looked | None:
     """Return the figures of the row that the question names, of one kind of period, the largest or smallest first."""
-    row = _row_of_periods(asked, found, known, scored, model)
+    row = _row_of_periods(asked, found, known, scored)
     if row is None:
         return None
     # A row of losses is compared by their amounts.
@@ -166,7 +153,7 @@ class _Row:
 
 
 def _row_of_periods(
-    asked: Asked, found: Sequence[Found], known: Sequence[CellFeatures], scored: NDArray[np.float64], model: Model
+    asked: Asked, found: Sequence[Found], known: Sequence[CellFeatures], scored: NDArray[np.float64]
 ) -> _Row | None:
     """Return the row that the question names; None if it has one period, or a figure that is not understood."""
     dated = [n for n, one in enumerate(found) if not known[n].first and len(_years(one)) == 1]
@@ -188,7 +175,7 @@ def _row_of_periods(
     return _Row(
         cells=tuple(found[n] for n in kind),
         values=[values[n] for n in kind],
-        probability=probability(certainty.calculated, model.bias, model.certainty),
+        probability=probability(certainty.calculated),
     )
 
 
