@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from ragstone.language import lexicon, plain
-from ragstone.respond.proof.figures import Figure, factor, near
-from ragstone.respond.proof.units import NAMED
+from ragstone.respond.proof.figures import NAMED, Figure, factor, near
 
 _OPERANDS = 40
 _SIGN = re.compile(r"[=+×]")

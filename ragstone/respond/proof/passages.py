@@ -12,8 +12,7 @@ from ragstone.core.records import Hit
 from ragstone.language import plain
 from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.language.units import factors_in
-from ragstone.respond.proof.figures import Figure, figures, scale
-from ragstone.respond.proof.units import NAMED
+from ragstone.respond.proof.figures import NAMED, Figure, figures, scale
 
 _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
