@@ -15,13 +15,10 @@ from ragstone.language.facts import words
 from ragstone.language.words import written_in
 from ragstone.question import read
 from ragstone.respond.drafts import cite
-from ragstone.respond.quoting.labels import labels_of
-from ragstone.respond.quoting.passages import COMPARED, READ, Likely, chosen
-from ragstone.respond.quoting.quoted_text import written
-from ragstone.respond.quoting.quotes import Quote, are_neighbours, passages, quote_of
-from ragstone.respond.quoting.references import refers_back
+from ragstone.respond.quoting.quoted_text import labels_of, written
+from ragstone.respond.quoting.quotes import COMPARED, READ, Likely, Quote, are_neighbours, chosen, passages, quote_of
 from ragstone.respond.quoting.rules import favoured
-from ragstone.respond.quoting.scored import Sentence, Told
+from ragstone.respond.quoting.scored import Sentence, Told, refers_back
 
 STAFF = (
     "Corie Barry is the chief executive officer of Best Buy. Prior to her current role, she served as chief financial "

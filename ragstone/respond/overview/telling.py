@@ -19,7 +19,7 @@ from ragstone.language import lexicon, plain
 from ragstone.language.facts import words
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.proof.records import Quote
-from ragstone.respond.quoting.references import language_at_start, refers_back
+from ragstone.respond.quoting.scored import language_at_start, refers_back
 
 LEAST_WORDS, MOST_WORDS = 5, 60
 """Words of a sentence that can be quoted."""

@@ -21,8 +21,7 @@ from ragstone.core.question import Question
 from ragstone.core.request import Request
 from ragstone.language.facts import Word, words
 from ragstone.respond.quoting.question_words import QuestionWords
-from ragstone.respond.quoting.references import language_at_start, refers_back
-from ragstone.respond.quoting.scored import Sentence, Told
+from ragstone.respond.quoting.scored import Sentence, Told, language_at_start, refers_back
 
 _LEAST_SPREAD = 1e-3
 

@@ -31,12 +31,10 @@ from ragstone.respond.drafts import (
 )
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
 from ragstone.respond.quoting.evidence_model import SentenceFeatures, evidence_model, features_of
-from ragstone.respond.quoting.labels import labels_of
 from ragstone.respond.quoting.likely_passage import likely_draft
-from ragstone.respond.quoting.passages import Likely, best, chosen
 from ragstone.respond.quoting.question_words import QuestionWords
-from ragstone.respond.quoting.quoted_text import written
-from ragstone.respond.quoting.quotes import Quote, passages, quote_of, whole_lists, words_of
+from ragstone.respond.quoting.quoted_text import labels_of, written
+from ragstone.respond.quoting.quotes import Likely, Quote, best, chosen, passages, quote_of, whole_lists, words_of
 from ragstone.respond.quoting.rivals import Rivals, are_of_several_versions, called, covered, rivals, with_older
 from ragstone.respond.quoting.rules import bounded, favoured
 from ragstone.respond.quoting.scored import Sentence, read

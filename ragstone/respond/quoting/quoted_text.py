@@ -1,13 +1,20 @@
-"""The text of an answer made of quotes: each with its marker, named where it does not say what it is about."""
+"""The text of an answer made of quotes: each with its marker, and named if it does not say what it is about.
+
+"It has a battery that can be replaced." is shown as "Fairphone 5: It has a battery that can be replaced."
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
 from ragstone.core.answers import Citation, Statement
+from ragstone.core.question import Question
+from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.drafts import unmarked
 from ragstone.respond.links import strip_links, strip_links_from_code
+from ragstone.respond.quoting.quotes import Quote, is_question
+from ragstone.respond.quoting.scored import language_at_start, refers_back
 
 MAX_LABEL = 60
 """Characters of a title or heading before a quote."""
@@ -61,3 +68,36 @@ def _readable(quote: str, *, is_code: bool) -> str:
     if not is_code:
         return structure.unwrapped(words)
     return "\n".join(line.rstrip() for line in words.splitlines() if line.strip())
+
+
+def labels_of(question: Question, quotes: Sequence[Quote]) -> list[str]:
+    """Return what each quote is about, or an empty text if it says so itself or another of its document was named."""
+    asked = [word for word in question.words if not word.stop]
+    labels, named = list[str](), set[str]()
+    for quote in quotes:
+        document = quote.hit.chunk.document_id
+        label = "" if document in named or quote.is_code else _label(asked, quote)
+        named.add(document)
+        labels.append(label)
+    return labels
+
+
+def _label(asked: Sequence[Word], quote: Quote) -> str:
+    chunk = quote.hit.chunk
+    said = words(quote.text)
+    heading = str(chunk.facts.get("section", "")).rpartition(" > ")[2]
+    names = [name for name in (chunk.title, heading) if name and not is_question(name)]
+    for name in names:
+        subject = _among(asked, words(name))
+        if subject and not _among(subject, said):
+            return name
+    if names and refers_back(quote.text, said, language_at_start(chunk.text)):
+        title = [word for word in words(names[0]) if not word.stop]
+        return "" if _among(title, said) else names[0]
+    return ""
+
+
+def _among(some: Sequence[Word], others: Sequence[Word]) -> list[Word]:
+    """Return the words that occur among others in any form."""
+    vocabulary = Vocabulary(others)
+    return [word for word in some if vocabulary.forms(word)]
