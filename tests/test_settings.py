@@ -14,7 +14,6 @@ from ragstone.settings import Settings
 from ragstone.settings.load import (
     ALIASES,
     KINDS,
-    environment_name,
     lasting_preset,
     leaves,
     load,
@@ -247,7 +246,7 @@ def test_every_setting_has_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     checked = {"acquire.access.folders": "[hr = one]", "serve.oidc.scopes": "[openid, one]"}
     for path, info, value in leaves(Settings()):
         text = "[one, two]" if info.annotation == tuple[str, ...] else json.dumps(value, default=str).strip('"')
-        monkeypatch.setenv(environment_name(path), checked.get(path, text))
+        monkeypatch.setenv(f"RAGSTONE_{path.upper().replace('.', '__')}", checked.get(path, text))
     settings = load().settings
     assert settings.acquire.columns.text == ("one", "two")
     assert settings.acquire.access.folders == ("hr = one",)

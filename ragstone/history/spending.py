@@ -111,16 +111,6 @@ class Spending:
         """
         return Costs(today=_together(self.days(self._day())), total=_together(self.days()))
 
-    def of_job(self, job: str) -> Sum:
-        """Return the cost of one question or ingest, as long as its calls are stored.
-
-        Raises:
-            KnowledgeBaseError: the journal cannot be read.
-        """
-        sql = f"SELECT {_SUMS}, coalesce(sum(cost), 0) FROM calls WHERE job = ?"  # noqa: S608
-        with self._journal.reading() as db:
-            return _sum(*db.execute(sql, [job]).fetchone()) if db else Sum()
-
     def days(self, day: str = "") -> list[DayCost]:
         """Return the cost by day, purpose and model, the latest day first; or of one day, such as ``2026-01-31``.
 

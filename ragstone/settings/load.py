@@ -262,11 +262,6 @@ def written(value: Any) -> str:
     return f"[{', '.join(map(str, cast(tuple[Any, ...], value)))}]" if isinstance(value, tuple) else str(value)
 
 
-def environment_name(path: str) -> str:
-    """Return the environment variable of a setting: ``RAGSTONE_CHUNK__SIZE`` for ``chunk.size``."""
-    return PREFIX + path.upper().replace(".", "__")
-
-
 def _tree(value: Any) -> Tree:
     """Return a mapping as a tree. Keys that are not texts stay, to be refused as unknown."""
     return cast(Tree, value)

@@ -221,7 +221,6 @@ def test_costs_of_past_days_are_summed(journal: JournalStore) -> None:
     spending.settle(None, CALL)
     total = spending.costs().total
     assert (total.calls, total.unpriced, total.prompt_tokens, round(total.cost * BILLION)) == (5, 2, 20, 44)
-    assert spending.of_job("j").calls == 1
 
 
 def test_what_is_learned_is_logged_in_order(journal: JournalStore) -> None:

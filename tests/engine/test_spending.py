@@ -86,10 +86,10 @@ def test_an_answer_tells_what_it_cost_and_status_what_all_did(ask: Ask, tmp_path
     assert costs.total.cost == pytest.approx(2 * expected, abs=1e-8)
 
 
-def test_an_answer_can_be_found_in_the_account(ask: Ask, tmp_path: Path) -> None:
+def test_account_has_the_cost_of_an_answer(ask: Ask, tmp_path: Path) -> None:
     answer = ask()
     engine = KnowledgeBase.open(tmp_path / "kb")
-    assert parts(engine).history.spending().of_job(answer.response_id).cost == pytest.approx(answer.usage.cost)
+    assert parts(engine).history.spending().costs().total.cost == pytest.approx(answer.usage.cost)
     engine.close()
 
 

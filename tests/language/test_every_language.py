@@ -26,73 +26,81 @@ OPEN |= {"places", "units", "words"}
 FEWEST = {"stop": 20, "negations": 4, "numbers": 8, "months": 12, "opposites": 15, "units": 5}
 
 
+KINDS: tuple[Kind, ...] = ("how_to", "location", "time", "quantity", "reason")
+"""The kinds of the questions of a sample, in this order."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """Questions of a language, by kind, a greeting, and a sentence with a date and an amount."""
+    """Questions of a language, one of each kind, a greeting, and a sentence with a date and an amount."""
 
-    questions: Mapping[Kind, str]
+    questions: tuple[str, ...]
     greeting: str
     dated: str
 
 
 SAMPLES = {
     "en": Sample(
-        questions={
-            "how_to": "How can I sign in?",
-            "location": "Where is the office?",
-            "time": "When does the course begin?",
-            "quantity": "How many members are there?",
-            "reason": "Why is the pool closed?",
-        },
+        questions=(
+            "How can I sign in?",
+            "Where is the office?",
+            "When does the course begin?",
+            "How many members are there?",
+            "Why is the pool closed?",
+        ),
         greeting="Hello!",
         dated="On 3 March 2024 it cost 5 million dollars.",
     ),
     "de": Sample(
-        questions={
-            "how_to": "Wie kann ich mich anmelden?",
-            "location": "Wo ist das Büro?",
-            "time": "Wann beginnt der Kurs?",
-            "quantity": "Wie viele Mitglieder gibt es?",
-            "reason": "Warum ist das Bad geschlossen?",
-        },
+        questions=(
+            "Wie kann ich mich anmelden?",
+            "Wo ist das Büro?",
+            "Wann beginnt der Kurs?",
+            "Wie viele Mitglieder gibt es?",
+            "Warum ist das Bad geschlossen?",
+        ),
         greeting="Guten Morgen!",
         dated="Am 3. März 2024 kostete es 5 Millionen Dollar.",
     ),
     "lt": Sample(
-        questions={
-            "how_to": "Kaip galiu prisijungti?",
-            "location": "Kur yra biuras?",
-            "time": "Kada prasideda kursas?",
-            "quantity": "Kiek yra narių?",
-            "reason": "Kodėl baseinas uždarytas?",
-        },
+        questions=(
+            "Kaip galiu prisijungti?",
+            "Kur yra biuras?",
+            "Kada prasideda kursas?",
+            "Kiek yra narių?",
+            "Kodėl baseinas uždarytas?",
+        ),
         greeting="Labas rytas!",
         dated="2024 m. kovo 3 d. kainavo 5 milijonus dolerių.",
     ),
     "ms": Sample(
-        questions={
-            "how_to": "Bagaimana saya boleh log masuk?",
-            "location": "Di mana pejabat itu?",
-            "time": "Bila kursus itu bermula?",
-            "quantity": "Berapa ahli yang ada?",
-            "reason": "Mengapa kolam itu ditutup?",
-        },
+        questions=(
+            "Bagaimana saya boleh log masuk?",
+            "Di mana pejabat itu?",
+            "Bila kursus itu bermula?",
+            "Berapa ahli yang ada?",
+            "Mengapa kolam itu ditutup?",
+        ),
         greeting="Selamat pagi!",
         dated="Pada 3 Mac 2024 ia berharga 5 juta dolar.",
     ),
     "nl": Sample(
-        questions={
-            "how_to": "Hoe kan ik inloggen?",
-            "location": "Waar is het kantoor?",
-            "time": "Wanneer begint de cursus?",
-            "quantity": "Hoeveel leden zijn er?",
-            "reason": "Waarom is het zwembad gesloten?",
-        },
+        questions=(
+            "Hoe kan ik inloggen?",
+            "Waar is het kantoor?",
+            "Wanneer begint de cursus?",
+            "Hoeveel leden zijn er?",
+            "Waarom is het zwembad gesloten?",
+        ),
         greeting="Goedemorgen!",
         dated="Op 3 maart 2024 kostte het 5 miljoen dollar.",
     ),
 }
-PAIRS = [(language, kind, question) for language, one in SAMPLES.items() for kind, question in one.questions.items()]
+PAIRS = [
+    (language, kind, question)
+    for language, sample in SAMPLES.items()
+    for kind, question in zip(KINDS, sample.questions, strict=True)
+]
 
 
 def keys(entry: object, path: str = "") -> set[str]:
