@@ -144,7 +144,9 @@ def test_reads_dotenv_from_given_folder(tmp_path: Path) -> None:
 
 GIVEN = {
     "EMBEDDING_MODEL": "my.package:Embedder",
+    "RERANKER_MODEL": "maxsim",
     "TEMPERATURE": "0.7",
+    "TOP_P": "0.7",
     "MAX_CONTEXT_TOKENS": "777",
     "OPENAI_BASE_URL": "http://127.0.0.1:77/v1",
     "AZURE_OPENAI_ENDPOINT": "https://one.openai.azure.com",
@@ -175,6 +177,46 @@ def test_adds_vendor_to_openai_embedder(monkeypatch: pytest.MonkeyPatch) -> None
     assert load().settings.index.embedder == "openai:text-embedding-ada-002"
     monkeypatch.setenv("AZURE_EMBEDDING_DEPLOYMENT", "mine")
     assert load().settings.index.embedder == "azure:mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "meant"),
+    [
+        ("EMBEDDING_MODEL", "index.embedder", "sentence-transformers:intfloat/multilingual-e5-large"),
+        ("RERANKER_MODEL", "rank.reranker", "cross-encoder:cross-encoder/ms-marco-MiniLM-L-6-v2"),
+    ],
+)
+def test_takes_names_of_the_hub(name: str, path: str, meant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, meant.partition(":")[2])
+    assert {path: value for path, _, value in leaves(load().settings)}[path] == meant
+
+
+@pytest.mark.parametrize("named", ["all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"])
+def test_packaged_model_has_its_name_of_the_hub(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDDING_MODEL", named)
+    assert load().settings.index.embedder == "minilm"
+
+
+@pytest.mark.parametrize("in_file", ["AZURE_OPENAI_DEPLOYMENT=answers", "LLM_MODEL=gpt-4o-mini"])
+def test_calls_the_deployment_not_its_model(in_file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"AZURE_OPENAI_DEPLOYMENT": "answers", "LLM_MODEL": "gpt-4o-mini"}
+    given |= {"AZURE_EMBEDDING_DEPLOYMENT": "vectors", "EMBEDDING_MODEL": "text-embedding-3-small"}
+    write(".env", in_file)
+    for name, text in given.items():
+        if not in_file.startswith(name):
+            monkeypatch.setenv(name, text)
+    settings = load().settings
+    assert (settings.respond.model.name, settings.index.embedder) == ("azure:answers", "azure:vectors")
+    assert settings.services.model_behind("azure:answers") == "openai:gpt-4o-mini"
+    assert settings.services.model_behind("azure:vectors") == "openai:text-embedding-3-small"
+    assert settings.services.model_behind("azure:gpt-4o") == "azure:gpt-4o"
+
+
+def test_model_of_another_service_is_no_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_DEPLOYMENT", "answers")
+    monkeypatch.setenv("LLM_MODEL", "ollama:llama3.2")
+    settings = load().settings
+    assert (settings.respond.model.name, settings.services.azure.models) == ("ollama:llama3.2", {})
 
 
 @pytest.mark.parametrize("name", preset_names())

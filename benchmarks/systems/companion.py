@@ -123,12 +123,14 @@ def cached(room: Room) -> str:
 def azure(room: Room) -> str:
     from servers.openai_server import KEY, OpenAIServer
 
-    with OpenAIServer(lambda _: "SIM korteles dalija operatoriai [1].", azure=True) as server:
+    with OpenAIServer(lambda _: "SIM korteles dalija operatoriai [1].", azure=True, dimensions=1536) as server:
         found = {
             "AZURE_OPENAI_ENDPOINT": server.url,
             "AZURE_OPENAI_API_KEY": KEY,
             "AZURE_OPENAI_DEPLOYMENT": "pokalbis",
             "AZURE_EMBEDDING_DEPLOYMENT": "vektoriai",
+            "LLM_MODEL": "gpt-4o-mini",
+            "EMBEDDING_MODEL": "text-embedding-3-small",
         }
         kb = room.added("azure", some(room), **found)
         words = ("--set", "respond.abstain_below=0", "--set", "query.threshold=-1")
@@ -138,8 +140,13 @@ def azure(room: Room) -> str:
     expect(any("/deployments/vektoriai/embeddings" in path for path in paths), f"asked for {paths}")
     expect(chats and chats[-1]["temperature"] == 0.3, f"asked for {paths}")
     expect("Answer in Lithuanian." in json.dumps(chats[-1]), "the prompt does not ask for Lithuanian")
+    called = {path.split("/deployments/")[1].partition("/")[0] for path in paths if "/deployments/" in path}
+    expect(called == {"pokalbis", "vektoriai"}, f"called the deployments {called}")
     expect(answer["model"] == "azure:pokalbis", f"written by {answer['model']}")
-    return "both deployments called on loopback, temperature 0.3, answer in Lithuanian"
+    usage = answer["usage"]
+    paid = (usage["prompt_tokens"] * 0.15 + usage["completion_tokens"] * 0.6 + usage["embedding_tokens"] * 0.02) / 1e6
+    expect(abs(usage["cost"] - paid) < 1e-8, f"{usage['cost']} instead of {paid}, by the prices of the models")
+    return "both deployments called, not their models, whose prices count; temperature 0.3, answer in Lithuanian"
 
 
 # ---------------------------------------------------------------- the question

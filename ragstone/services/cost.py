@@ -102,7 +102,9 @@ class Account:
     def __init__(self, model: str, settings: ServiceSettings, ledger: Ledger) -> None:
         """Take the model's name, prices and budgets, and the ledger."""
         self._model, self._ledger = model, ledger
-        self._price = price_of(model, settings.prices)
+        own = settings.prices
+        named = model in own or model.partition(":")[2] in own
+        self._price = price_of(model if named else settings.model_behind(model), own)
         self._per_question = round(settings.budget_per_question * BILLION)
         self._per_day = round(settings.budget_per_day * BILLION)
 

@@ -12,7 +12,7 @@ error came from. Each source would need a class of ours, and its import takes 0.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib.resources import files
@@ -45,6 +45,8 @@ ALIASES = {
     "AZURE_OPENAI_DEPLOYMENT": "respond.model.name",
     "LLM_MODEL": "respond.model.name",
     "TEMPERATURE": "respond.model.temperature",
+    "TOP_P": "respond.model.top_p",
+    "RERANKER_MODEL": "rank.reranker",
     "OPENAI_API_KEY": "services.openai.api_key",
     "OPENAI_BASE_URL": "services.openai.base_url",
     "AZURE_OPENAI_ENDPOINT": "services.azure.endpoint",
@@ -57,6 +59,8 @@ ALIASES = {
 """Variables of other programs, and the settings they stand for. If two stand for the same setting, the later wins."""
 KINDS = {"AZURE_EMBEDDING_DEPLOYMENT": "azure:", "AZURE_OPENAI_DEPLOYMENT": "azure:"}
 """Prefixes for the values of such variables."""
+DEPLOYMENTS = {"LLM_MODEL": "AZURE_OPENAI_DEPLOYMENT", "EMBEDDING_MODEL": "AZURE_EMBEDDING_DEPLOYMENT"}
+"""Variables that name a model, and those that name its deployment. If both are set, the deployment is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +95,12 @@ def load(
     Raises:
         SettingsError: a key, preset or profile is unknown, or a value is malformed.
     """
-    explicit: Tree = {}
-    for layer in (_read_dotenv((folder or Path()) / ".env"), _from_variables(os.environ, "the environment")):
-        explicit = merge(explicit, layer)
+    file = (folder or Path()) / ".env"
+    in_file, in_process = _read_dotenv(file), dict(os.environ)
+    models = _models_of_deployments(_filled(in_file) | _filled(in_process))
+    explicit: Tree = {"services": {"azure": {"models": models}}} if models else {}
+    for variables, where in ((in_file, str(file)), (in_process, "the environment")):
+        explicit = merge(explicit, _from_variables(variables, where, models.values()))
     explicit = merge(explicit, parse_overrides(overrides))
     if preset is not None:
         explicit["preset"] = preset
@@ -280,22 +287,42 @@ def _value(path: str, text: str, where: str) -> Any:
         raise SettingsError(f"{where}: this is not a list or mapping in YAML or JSON: {text}") from error
 
 
-def _read_dotenv(path: Path) -> Tree:
+def _read_dotenv(path: Path) -> dict[str, str | None]:
     if not path.is_file():
         return {}
     from dotenv import dotenv_values
 
     try:
-        return _from_variables(dotenv_values(path, encoding="utf-8-sig"), str(path))
+        return dotenv_values(path, encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} could not be read: {error}") from error
 
 
-def _from_variables(variables: Mapping[str, str | None], where: str) -> Tree:
-    """Return the settings among environment variables. Our names win over aliases; an empty variable is ignored."""
+def _filled(variables: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: text for name, text in variables.items() if text}
+
+
+def _models_of_deployments(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the model of each Azure deployment that the variables name.
+
+    A name with a kind, such as ``ollama:llama3.2``, and a name of the hub are no models of a deployment.
+    """
+    pairs = ((variables.get(name), variables.get(model, "")) for model, name in DEPLOYMENTS.items())
+    return {name: model for name, model in pairs if name and model and not set(":/") & set(model)}
+
+
+def _from_variables(variables: Mapping[str, str | None], where: str, deployed: Collection[str]) -> Tree:
+    """Return the settings among environment variables. Our names win over aliases; an empty variable is ignored.
+
+    Args:
+        variables: with their values.
+        where: what they are part of, for messages.
+        deployed: models that are called by the names of their deployments.
+    """
     tree: Tree = {}
     for name, path in ALIASES.items():
-        if text := variables.get(name):
+        text = variables.get(name)
+        if text and not (name in DEPLOYMENTS and text in deployed):
             tree = merge(tree, nested(path, KINDS.get(name, "") + text))
     # In sorted order RAGSTONE_CHUNK__SIZE comes after RAGSTONE_CHUNK and wins.
     for name in sorted(variables):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from ragstone.settings.services import Section
 
@@ -154,6 +154,13 @@ class RankSettings(Section):
     )
     max_tokens: int = Field(default=0, ge=0, description="Tokens of all evidence together. 0 sets no limit.")
     join: bool = Field(default=False, description="Join chunks of the evidence that overlap or are adjacent.")
+
+    @field_validator("reranker", mode="before")
+    @classmethod
+    def _add_kind(cls, name: object) -> object:
+        """Add the kind to a name of the Hugging Face hub."""
+        is_of_hub = isinstance(name, str) and "/" in name and ":" not in name
+        return f"cross-encoder:{name}" if is_of_hub else name
 
     @model_validator(mode="after")
     def _check_limit(self) -> RankSettings:

@@ -153,6 +153,11 @@ class AzureSettings(Section):
         default="", description="URL of the resource, such as https://NAME.openai.azure.com."
     )
     api_version: str = Field(default="2024-10-21", description="Version of the Azure OpenAI API.")
+    models: dict[str, str] = Field(
+        default={},
+        description="Model of each deployment whose name is not that of its model, such as `{answers: gpt-4o-mini}`."
+        " It determines the price, and the dimensions of vectors.",
+    )
 
 
 class ExaSettings(Section):
@@ -333,6 +338,13 @@ class ServiceSettings(Section):
         if waits[0] > waits[1]:
             raise ValueError("the first wait must not be longer than the longest; write it as [0.5, 20]")
         return waits
+
+    def model_behind(self, name: str) -> str:
+        """Return the model that a name calls; for an Azure deployment, the one that ``azure.models`` names."""
+        kind, _, deployment = name.partition(":")
+        return (
+            f"openai:{self.azure.models[deployment]}" if kind == "azure" and deployment in self.azure.models else name
+        )
 
     def endpoint(self, kind: str) -> Endpoint | None:
         """Return where the models of a kind are served, such as ``openai`` or ``ollama``; None if no server does."""

@@ -37,6 +37,14 @@ class ChunkSettings(Section):
         return self
 
 
+PACKAGED = {
+    "all-MiniLM-L6-v2": "minilm",
+    "sentence-transformers/all-MiniLM-L6-v2": "minilm",
+    "intfloat/multilingual-e5-small": "e5-small",
+}
+"""Names of the Hugging Face hub for models that are part of Ragstone."""
+
+
 class IndexSettings(Section):
     """How chunks are indexed. A change of ``embedder``, ``dimensions`` or ``analyzer`` requires a rebuild."""
 
@@ -82,8 +90,12 @@ class IndexSettings(Section):
     @field_validator("embedder")
     @classmethod
     def _add_vendor(cls, name: str) -> str:
-        """Add the vendor to the name of an OpenAI model."""
-        return f"openai:{name}" if name.startswith("text-embedding-") else name
+        """Add the vendor to the name of an OpenAI model, and the library to a name of the Hugging Face hub."""
+        if name.startswith("text-embedding-"):
+            return f"openai:{name}"
+        if name in PACKAGED:
+            return PACKAGED[name]
+        return f"sentence-transformers:{name}" if "/" in name and ":" not in name else name
 
 
 class CacheSettings(Section):

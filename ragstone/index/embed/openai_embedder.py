@@ -74,16 +74,17 @@ class OpenAIEmbedder:
     def __init__(self, name: str, services: ServiceSettings, *, dimensions: int = 0, batch: int = 256) -> None:
         vendor, _, self._model = name.partition(":")
         self._name, self._services, self._asked_for = name, services, dimensions
-        own = OWN.get(self._model, 0)
-        if own and dimensions and (dimensions > own or (self._model in FIXED and dimensions != own)):
-            raise SettingsError(f"index.dimensions is {dimensions}, but {self._model} has {own}")
+        model = services.model_behind(name).partition(":")[2]
+        own = OWN.get(model, 0)
+        if own and dimensions and (dimensions > own or (model in FIXED and dimensions != own)):
+            raise SettingsError(f"index.dimensions is {dimensions}, but {model} has {own}")
         self._known = dimensions or own
         endpoint = services.endpoint(vendor)
         assert endpoint is not None, "the caller chose a server"
         self._server = OpenAIServer(services, endpoint)
         self._most = batch
         self._sends_dimensions = bool(dimensions) and dimensions != own
-        self.fingerprint = f"{name}-{self._known or 'own'}-{self._server.host}"
+        self.fingerprint = f"{name}-{dimensions or OWN.get(self._model) or 'own'}-{self._server.host}"
 
     @property
     def dimensions(self) -> int:
