@@ -24,6 +24,16 @@ fi
 is asked for must be there in the versions asked for, and is not fetched again."""
 
 
+VARIANT = "deploy/variants/cpu.txt"
+
+
+def without_chroma() -> str:
+    """The packages of the image except chromadb and what it needs, which the tests lack; `make images-check` has it."""
+    lines = (ROOT / VARIANT).read_text("utf-8").splitlines()
+    (extras,) = (line for line in lines if line.startswith(".["))
+    return extras.replace("chroma,", "")
+
+
 @pytest.fixture(scope="session")
 def builder() -> Iterator[Builder]:
     """Builds stages in a folder that every user of the machine may enter, as a container's root is."""
@@ -36,7 +46,8 @@ def builder() -> Iterator[Builder]:
         shim.write_text(SHIM.format(python=sys.executable, packages=sysconfig.get_paths()["purelib"]))
         shim.chmod(0o755)
         lent = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "HOME": str(folder)}
-        yield Builder(ROOT / "deploy" / "Dockerfile", ROOT, folder, environment=lent, path=f"{tools}:{SYSTEM_PATH}")
+        file, path = ROOT / "deploy" / "Dockerfile", f"{tools}:{SYSTEM_PATH}"
+        yield Builder(file, ROOT, folder, environment=lent, rewritten={VARIANT: without_chroma()}, path=path)
     finally:
         shutil.rmtree(folder)
 

@@ -91,16 +91,25 @@ class Built:
 class Builder:
     """Runs the stages of a file, each when one that builds on it is asked for.
 
-    ``environment`` is lent to the steps that run; ``path`` is where they find the programs of the system.
+    ``environment`` is lent to the steps that run; ``path`` is where they find the programs of the system. ``rewritten``
+    has texts for files of the context, by their names.
     """
 
     def __init__(
-        self, file: Path, context: Path, folder: Path, *, environment: Mapping[str, str], path: str = SYSTEM_PATH
+        self,
+        file: Path,
+        context: Path,
+        folder: Path,
+        *,
+        environment: Mapping[str, str],
+        rewritten: Mapping[str, str],
+        path: str = SYSTEM_PATH,
     ) -> None:
         self._arguments, stages = parse(file.read_text(encoding="utf-8"))
         self._stages = {stage.name: stage for stage in stages}
         self._context, self._folder, self._lent, self._path = context, folder, environment, path
         self._built: dict[str, Built] = {}
+        self._rewritten = rewritten
         self.left_out: list[str] = []
         """Commands of the system, which were not run."""
 
@@ -144,7 +153,7 @@ class Builder:
             case "RUN" if step.rest.startswith(OF_THE_SYSTEM):
                 self.left_out.append(step.rest)
             case "RUN":
-                environment = built.variables() | dict(self._lent)
+                environment = built.arguments | built.variables() | dict(self._lent)
                 command = ["sh", "-c", built.placed(step.rest)]
                 done = subprocess.run(
                     command, cwd=built.path("."), env=environment, capture_output=True, text=True, check=False
@@ -158,6 +167,9 @@ class Builder:
         if found.is_dir():
             ignored = shutil.ignore_patterns("__pycache__", "node_modules")
             shutil.copytree(found, place, symlinks=True, dirs_exist_ok=True, ignore=ignored)
+            for name, text in self._rewritten.items():
+                if name.startswith(f"{source.rstrip('/')}/"):
+                    (place / Path(name).relative_to(source)).write_text(text)
             return
         place = place / found.name if target.endswith("/") else place
         place.parent.mkdir(parents=True, exist_ok=True)

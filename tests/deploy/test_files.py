@@ -17,6 +17,9 @@ import yaml
 from dockerfile import Stage, parse
 
 import ragstone
+from ragstone.settings import Settings
+from ragstone.settings.load import environment_name, leaves, parse_overrides
+from ragstone.settings.substitutes import ENGINES
 
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
@@ -96,8 +99,10 @@ def test_variants_use_known_extras_and_pins() -> None:
         assert named[variant] <= set(extras)
         twice = {name: version for name, version in _pins(file).items() if pinned.get(name, version) != version}
         assert not twice, "pip would find no version that both allow"
-    assert named["cpu"] == {"serve", "mcp", "openai", "multilingual", "postgres", "qdrant", "redis"}
-    assert named["cuda"] == named["cpu"] | {"transformers", "sentence-transformers"}
+    assert named["cpu"] >= {"serve", "lab", "mcp", "openai", "multilingual", *ENGINES}
+    assert (DEPLOY / "variants" / "cuda.txt").read_text("utf-8").count("\n-r cpu.txt\n") == 1
+    assert named["cuda"] == {"transformers", "sentence-transformers"}
+    pinned |= _pins(DEPLOY / "variants" / "cpu.txt")
     cuda = _pins(DEPLOY / "variants" / "cuda.txt")
     assert {"torch", "transformers", "sentence-transformers"} <= set(cuda)
     wanted = {re.match(r"[\w.-]+", one)[0].lower() for name in named["cpu"] for one in extras[name]}  # pyright: ignore
@@ -149,7 +154,7 @@ def test_production_services_are_hardened() -> None:
         for name, service in loaded(file)[0]["services"].items()
         if str(service["image"]).startswith("${IMAGE")
     ]
-    assert len(own) == 4
+    assert len(own) == 5
     for file, name, service in own:
         where = f"{file}: {name}"
         assert service["read_only"] is True, where
@@ -262,6 +267,31 @@ def _parsed(words: list[str]) -> None:
     with group.make_context("ragstone", spelled_out(words)) as context:
         name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
         command.make_context(name, rest, parent=context).close()
+
+
+# ---------------------------------------------------------------- settings
+
+NO_SETTINGS = {"RAGSTONE_TEST_DATA", "RAGSTONE_TEST_FULL", "RAGSTONE_SLOW", "RAGSTONE_SHOP_KEY"}
+"""Variables that tests read, and one of an example's own program."""
+DESCRIBED = [
+    *(path for folder in ("deploy", "docs", "examples") for path in sorted((ROOT / folder).rglob("*"))),
+    *(ROOT / name for name in ("README.md", "Makefile")),
+]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [path for path in DESCRIBED if path.is_file() and path.suffix not in (".png", ".webp", ".pyc")],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_variables_in_files_are_settings(file: Path) -> None:
+    known = {environment_name(path) for path, _, _ in leaves(Settings())} | NO_SETTINGS
+    parts = {"__".join(name.split("__")[:count]) for name in known for count in (1, 2, 3)}
+    named = set(re.findall(r"\bRAGSTONE_[A-Z0-9_]*[A-Z0-9]", file.read_text("utf-8")))
+    own = {name for name in named if re.match(r"RAGSTONE_(SERVICES__SERVERS|ACQUIRE__SITES)__", name)}
+    assert named - own <= known | parts
+    for name in own:  # sections that users name; only their last part is a setting
+        parse_overrides([f"{name.removeprefix('RAGSTONE_').lower().replace('__', '.')}=x"])
 
 
 # ---------------------------------------------------------------- systemd

@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -16,13 +17,14 @@ import ssl
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from dockerfile import Builder, Built
 
 import ragstone
@@ -31,6 +33,7 @@ from servers.openai_server import KEY, OpenAIServer
 SLOW = 90
 """Seconds after which what was waited for counts as never coming."""
 USER = 10001
+DEPLOY = Path(__file__).parent.parent.parent / "deploy"
 QUESTION = "What is room 7 called?"
 
 
@@ -45,14 +48,21 @@ class Container:
 
     def healthy(self) -> Container:
         """Itself, once it answers."""
+        self.until(self._answers)
+        return self
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until the condition holds, as long as the process runs."""
         end = time.monotonic() + SLOW
-        while True:
+        while not holds():
             assert self.process.poll() is None, "".join(self.log)
-            with suppress(OSError):
-                if self.get("/health")[0] == 200:
-                    return self
             assert time.monotonic() < end, "".join(self.log)
-            time.sleep(0.1)
+            time.sleep(0.05)
+
+    def _answers(self) -> bool:
+        with suppress(OSError):
+            return self.get("/health")[0] == 200
+        return False
 
     def get(
         self, path: str, body: object = None, *, key: str = "", accept: str = "application/json"
@@ -100,11 +110,15 @@ def variables(image: Built, data: Path, **more: str) -> dict[str, str]:
     return image.variables() | {"HOME": str(data), "HF_HOME": str(data / "models"), **more}
 
 
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
 @contextmanager
 def started(image: Built, data: Path, *command: str, **environment: str) -> Iterator[Container]:
     """The entry point, as a container runs it; ``data`` is its volume."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     environment = variables(image, data, RAGSTONE_SERVE__PORT=str(port), TLS="yes") | environment
     entry = [image.placed(word) for word in json.loads(image.said["ENTRYPOINT"])]
     with subprocess.Popen(
@@ -259,10 +273,42 @@ def test_wrong_settings_end_the_container(image: Built, data: Path) -> None:
     assert "RAGSTONE_CHUNK__SISE" in "".join(container.log)
 
 
+COMPOSED = [
+    (file.name, name)
+    for file in sorted(DEPLOY.glob("compose*.yaml"))
+    for name, service in yaml.safe_load(file.read_text("utf-8"))["services"].items()
+    if "build" in service or str(service["image"]).startswith("${IMAGE")
+]
+
+
+@pytest.mark.parametrize(("file", "name"), COMPOSED)
+def test_starts_as_compose_starts_it(file: str, name: str, image: Built, data: Path) -> None:
+    given = {"MODEL": "extractive", "EVERY": "0.2s"}
+    text = (DEPLOY / file).read_text("utf-8")
+    service = yaml.safe_load(re.sub(r"\$\{(\w+):-([^}]*)\}", lambda at: given.get(at[1], at[2]), text))["services"][
+        name
+    ]
+    environment = {key: str(value) for key, value in service.get("environment", {}).items()}
+    words, port = [str(word) for word in service.get("command", [])], free_port()
+    if "--port" in words or words[:1] == ["lab"]:
+        words += ["--port", str(port)]
+    if words[:1] == ["lab"]:  # it compares settings of what is stored
+        with started(image, data, "sync", "documents", **environment) as first:
+            assert first.process.wait(SLOW) == 0, "".join(first.log)
+    with started(image, data, *words, **environment) as container:
+        if words[:1] == ["worker"]:
+            container.until(lambda: any(" documents: 1 added" in line for line in container.log))
+        else:
+            container.until(lambda: answers(port if "--port" in words else container.port))
+
+
+def answers(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
 def test_runs_other_commands(image: Built, data: Path) -> None:
     with started(image, data, "worker", "documents", "--every", "0.2s") as worker:
-        end = time.monotonic() + SLOW
-        while not any(" documents: 1 added" in line for line in worker.log) and time.monotonic() < end:
-            time.sleep(0.05)
+        worker.until(lambda: any(" documents: 1 added" in line for line in worker.log))
         assert worker.stop() == 0
-    assert any(" documents: 1 added" in line for line in worker.log)

@@ -94,24 +94,28 @@ def lab(
     asked: Asked,
     kb: Kb = DEFAULT_KB,
     port: Annotated[int, typer.Option("--port", metavar="N", min=1, max=65535, help="Port on this machine.")] = 8501,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Listen there instead, in a container: 0.0.0.0.")
+    ] = "127.0.0.1",
     groups: As = None,
     browser: Annotated[bool, typer.Option("--open", help="Open the lab in a browser.")] = False,
 ) -> None:
     """Compare two variants of the settings in the browser.
 
     Ask both the same question, follow each chunk through the stages, measure both on a set of questions, and save the
-    better one as a preset. The lab listens on this machine only, and needs the extra `lab`.
+    better one as a preset. The lab listens on this machine only, and needs the extra `lab`. Nobody signs in, so publish
+    the port of a container only on the loopback address of its host.
     """
     from ragstone.serve.lab import launch
     from ragstone.serve.lab.desk import Desk, set_current
 
     launch.refuse_missing()
-    launch.refuse_taken(port)
+    launch.refuse_taken(host, port)
     reader = Reader.of(None if groups is None else typed.text(groups))
     with closing(Desk(asked.open(kb), reader)) as desk:
         set_current(desk)
         print(f"the lab is at http://{launch.HOST}:{port}; Ctrl-C stops it", flush=True)
         try:
-            launch.serve(port, browser=browser)
+            launch.serve(host, port, browser=browser)
         finally:
             set_current(None)

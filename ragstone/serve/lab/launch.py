@@ -1,4 +1,4 @@
-"""Starts Streamlit for the lab: on loopback, without telemetry or downloads."""
+"""Starts Streamlit for the lab: on loopback if nothing else is asked for, without telemetry or downloads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from ragstone.core.errors import MissingExtra, UsageError
 HOST = "127.0.0.1"
 PORT = 8501
 _OPTIONS = {
-    "server.address": HOST,
     "server.allowedHosts": [HOST, "localhost"],
     "server.fileWatcherType": "none",
     "server.showEmailPrompt": False,
@@ -42,8 +41,8 @@ def refuse_missing() -> None:
         raise MissingExtra("streamlit", extra="lab")
 
 
-def refuse_taken(port: int) -> None:
-    """Check that the port is free, with a clearer message than Streamlit's.
+def refuse_taken(host: str, port: int) -> None:
+    """Check that the port of an address is free, with a clearer message than Streamlit's.
 
     Raises:
         UsageError: another program listens there, or it needs other rights.
@@ -51,18 +50,24 @@ def refuse_taken(port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, port))
+            probe.bind((host, port))
         except OSError as error:
             taken = error.errno == errno.EADDRINUSE
             why = "another program uses it" if taken else error.strerror
-            raise UsageError(f"port {port} cannot be used: {why}; choose another with --port") from error
+            raise UsageError(f"port {port} of {host} cannot be used: {why}; choose another with --port") from error
 
 
-def serve(port: int, *, browser: bool) -> None:
-    """Serve the page until Ctrl-C."""
+def serve(host: str, port: int, *, browser: bool) -> None:
+    """Serve the page at an address until Ctrl-C. Browsers still have to name this machine in the address bar."""
     from streamlit.web import bootstrap
 
-    options = {**_OPTIONS, "server.port": port, "browser.serverPort": port, "server.headless": not browser}
+    options = {
+        **_OPTIONS,
+        "server.address": host,
+        "server.port": port,
+        "browser.serverPort": port,
+        "server.headless": not browser,
+    }
     script = str(files("ragstone.serve.lab").joinpath("script", "ragstone_lab.py"))
     bootstrap.load_config_options(options)
     bootstrap.run(script, False, [], options)
