@@ -226,6 +226,22 @@ def searches_the_web(room: Room) -> str:
     return f"not for an article's question; for this week's: 3 results, auto, 10,000 characters, relevance 0.8; {kinds}"
 
 
+@SYSTEM.feature("services read the question as typed, in its language", 'ragstone ask "Latest Bitcoin price"')
+def sends_what_was_typed(room: Room) -> str:
+    questions = ("Latest Bitcoin price", "Cristiano speech", "What is Agrobank?")
+    with OpenAIServer(written) as model, searched_web() as (web, settings):
+        for question in questions:
+            ask(room, question, *by_model(model), *settings, "--set", "query.web.threshold=1")
+        sent = [one.body["query"] for one in web.asked]
+        bodies = [json.dumps(one.body["messages"], ensure_ascii=False) for one in model.asked]
+        refused = ask(room, "Latest Bitcoin price", *OFFLINE)["answer"]
+    expect(sent == list(questions), f"the web was asked {sent}")
+    strange = [short(body) for body in bodies if not any(question in body for question in questions)]
+    expect(not strange, f"the model was asked {strange}")
+    expect("documents" in refused and "dokumen" not in refused, f"answered in another language: {refused}")
+    return f"{len(sent)} web searches and {len(bodies)} calls of the model with the words of the question, in English"
+
+
 @SYSTEM.feature(
     "the threshold of the web search compares the answerability", "ragstone ask --set query.web.threshold=0"
 )

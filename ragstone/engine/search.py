@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -37,6 +38,8 @@ from ragstone.settings import BoostSettings
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ragstone.index.keyword.reader_words import RequestWords
+
 TABLES = 20
 """Tables to read for an answer.
 
@@ -49,6 +52,7 @@ CONFINED_TABLES = 80
 """The same if a filter limits the question, perhaps to one report: all its statements are read."""
 TABLES_DEPTH = 400
 """Minimum number of chunks that each leg fetches if there are tables, to find them among more candidates."""
+_WORD = re.compile(r"[^\W\d_]+")
 _IS_TABLE = Compare(key="is_table", op="=", value=True)
 CHUNKS_PER_DOCUMENT = 5
 """Chunks to fetch per requested document, if the evidence has one chunk of each document."""
@@ -270,7 +274,8 @@ class Search:
             language = self.language(question.wording.typed, request)
             worded = respell.worded(question, self._settings.query, language, words)
             # A question is analysed in one of the documents' languages, and answered in its own.
-            return replace(worded, language=question.language or language)
+            own = question.language or ("en" if _is_english(question.wording.typed, language, words) else language)
+            return replace(worded, language=own)
         except Damaged:  # keyword search reports it
             return question
 
@@ -377,6 +382,20 @@ class Search:
             embedder = self._version.models.embedder()
             chosen = rank.within_budget(chosen, k, settings.max_tokens, lambda text: len(embedder.tokens(text)))
         return rank.join_neighbours(chosen[:k]) if settings.join else chosen[:k]
+
+
+def _is_english(text: str, language: str, vocabulary: RequestWords) -> bool:
+    """Return whether a few words are English, although the documents are in another language.
+
+    All of them are ordinary English words or begin like names, and the documents lack one of them.
+    """
+    words = _WORD.findall(text)
+    ordinary = [word for word in words if vocabulary.ordinary(word.lower(), "en")]
+    plain = [word for word in ordinary if word.islower()]
+    if language == "en" or len(words) < 2 or any(word.islower() for word in set(words) - set(ordinary)):
+        return False
+    known = zip(plain, vocabulary.known(plain, language), strict=True)
+    return not all(there or vocabulary.ordinary(word, language) for word, there in known)
 
 
 def _readable(hits: Sequence[Hit], request: Request) -> tuple[Hit, ...]:

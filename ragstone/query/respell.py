@@ -28,13 +28,14 @@ def worded(question: Question, settings: QuerySettings, language: str, vocabular
         vocabulary: the words of the documents.
     """
     typed = question.wording.typed
-    meant = _corrected(typed, settings, language, vocabulary) if settings.spelling else typed
+    own = lexicon(language).search_stop | lexicon(question.language or language).search_stop
+    meant = _corrected(typed, settings, language, vocabulary, own) if settings.spelling else typed
     others = variations(meant, question, settings.synonyms, settings.variations)
     return replace(question, wording=replace(question.wording, text=meant, language=language, variations=others))
 
 
-def _corrected(text: str, settings: QuerySettings, language: str, vocabulary: Vocabulary) -> str:
-    """Restore the diacritics of a text and correct its typing errors."""
+def _corrected(text: str, settings: QuerySettings, language: str, vocabulary: Vocabulary, stop: frozenset[str]) -> str:
+    """Restore the diacritics of a text and correct its typing errors, except in stop words."""
     names = {diacritics.bare(name).lower(): name for name in settings.words}
     meant = _replaced(text, names)
     keep = frozenset(names) | frozenset(name.lower() for name in settings.words)
@@ -43,7 +44,7 @@ def _corrected(text: str, settings: QuerySettings, language: str, vocabulary: Vo
         meant = diacritics.restore(meant, known, keep)
     if known:  # a word of the language is no error only because the documents have another
         keep |= {word for word in _words(meant) if diacritics.is_word(diacritics.bare(word), known)}
-    if mistyped := correct(meant, vocabulary, language, keep | lexicon(language).search_stop):
+    if mistyped := correct(meant, vocabulary, language, keep | stop):
         meant = _replaced(meant, mistyped)
         if known:  # the vocabulary has no diacritics
             meant = diacritics.restore(meant, known, keep)

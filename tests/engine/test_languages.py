@@ -18,6 +18,7 @@ from ragstone.core.access import OWNER
 from ragstone.core.errors import SettingsMismatch
 from ragstone.core.installation import install_command
 from ragstone.core.records import Document, Finished, Skipped
+from ragstone.core.request import Request
 from ragstone.engine import languages
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.legs import Legs
@@ -207,3 +208,25 @@ def test_a_warmed_engine_has_read_the_words_of_its_languages(kb: Path) -> None:
         asked = Search(parts(engine)).worded(read("kaip gauti pazyma?"), parts(engine).request(OWNER)).wording
         assert asked.text == "kaip gauti pažymą?"
         assert shipped.cache_info().misses == misses
+
+
+MALAY = "Harga petrol dan diesel diumumkan setiap minggu oleh kementerian; bank negara menyokong keputusan itu."
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Latest Bitcoin price", "en"),
+        ("petrol price", "en"),
+        ("Najib speech", "en"),
+        ("harga petrol", "ms"),
+        ("Bank Negara", "ms"),
+        ("petrol", "ms"),
+        ("diesel bank", "ms"),
+    ],
+)
+def test_few_english_words_are_english(text: str, language: str, kb: Path) -> None:
+    with closing(open_kb(kb)) as engine:
+        add(engine, *[document(n, MALAY, language="ms") for n in range(30)])
+        with engine.current() as version:
+            assert Search(version).worded(read(text), Request.by_owner()).language == language
