@@ -11,7 +11,13 @@ ASK_KB := .ragstone-ask
 BENCH_KB := .ragstone-bench
 # Done again it takes a moment, and takes in what has changed.
 DEMO = $(BIN)/ragstone add --kb $(DEMO_KB) README.md ARCHITECTURE.md docs/*.md examples/knowledge-base.csv
-KB ?= .ragstone
+# Where `make ingest` stores. It is also what is served, as soon as it exists or is named; before that, the demo.
+STORE = $(or $(KB),.ragstone)
+SERVED = $(or $(KB),$(if $(DOCS)$(wildcard .ragstone),.ragstone,$(DEMO_KB)))
+# DOCS reaches the shell through the environment, so that quotes in it do no harm.
+FILL = if [ -n "$$DOCS" ]; then $(BIN)/ragstone sync --kb "$(STORE)" -- "$$DOCS"; \
+	elif [ "$(SERVED)" = $(DEMO_KB) ]; then $(DEMO); fi
+AT = --kb "$(SERVED)" $(if $(PORT),--port $(PORT))
 IMAGE ?= ragstone
 # Registries know no capitals, names of repositories do.
 PUSHED = $(shell printf %s "$(IMAGE)" | tr A-Z a-z)
@@ -23,8 +29,8 @@ BUILD = docker buildx build -f deploy/Dockerfile --build-arg VERSION=$(VERSION) 
 WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 3 ? 4 : 3 )))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve ui web web-dev ask ingest rebuild test test-python test-web check check-docs bench \
-	bench-docs docs docs-answers images images-push images-check page dist publish clean
+.PHONY: help demo serve ui debug web web-dev ask ingest rebuild test test-python test-web check check-docs bench \
+	bench-docs docs docs-answers images images-run images-push images-check page dist publish clean clean-data
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -32,13 +38,17 @@ help:  ## list the commands
 demo: $(VENV)/.installed  ## index this project's documentation and ask it four questions
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
-serve: $(VENV)/.installed-serve  ## serve what `make demo` has indexed: the page and the HTTP API on http://127.0.0.1:8000
-	@$(DEMO)
-	@$(BIN)/ragstone serve --kb $(DEMO_KB)
+serve: $(VENV)/.installed-serve  ## serve the page and the HTTP API: make serve DOCS=folder KB=.ragstone PORT=8000
+	@$(FILL)
+	@$(BIN)/ragstone serve $(AT)
 
-ui: $(VENV)/.installed-lab  ## try settings on it, two at a time, in a page of the browser
-	@$(DEMO)
-	@$(BIN)/ragstone lab --kb $(DEMO_KB)
+ui: $(VENV)/.installed-lab  ## try settings in the browser, two at a time; takes the variables of serve
+	@$(FILL)
+	@$(BIN)/ragstone lab $(AT)
+
+debug: $(VENV)/.installed-serve  ## serve under pdb, which breakpoint() and Ctrl-C enter; takes the variables of serve
+	@$(FILL)
+	@$(BIN)/python -m pdb -c continue -m ragstone serve $(AT)
 
 web: web/node_modules/.installed  ## rebuild the page from web/; needs Node
 	@cd web && npm run build
@@ -46,7 +56,7 @@ web: web/node_modules/.installed  ## rebuild the page from web/; needs Node
 web-dev: web/node_modules/.installed  ## the page while you change it, next to `make serve` in another terminal
 	@cd web && npm run dev
 
-# DOCS and Q reach the shell through the environment, so that quotes in a question do no harm.
+# Q reaches the shell through the environment, as DOCS does.
 ask: $(VENV)/.installed  ## ask your own documents: make ask DOCS=folder Q="your question"
 	@if [ -z "$$DOCS" ] || [ -z "$$Q" ]; then echo 'write: make ask DOCS=folder Q="your question"' >&2; exit 2; fi
 	@$(BIN)/ragstone add --kb $(ASK_KB) -- "$$DOCS"
@@ -55,10 +65,10 @@ ask: $(VENV)/.installed  ## ask your own documents: make ask DOCS=folder Q="your
 
 ingest: $(VENV)/.installed  ## make what is stored match a folder: make ingest DOCS=folder KB=.ragstone
 	@if [ -z "$$DOCS" ]; then echo 'write: make ingest DOCS=folder KB=.ragstone' >&2; exit 2; fi
-	@$(BIN)/ragstone sync --kb "$(KB)" -- "$$DOCS"
+	@$(BIN)/ragstone sync --kb "$(STORE)" -- "$$DOCS"
 
 rebuild: $(VENV)/.installed  ## chunk and embed everything again: make rebuild KB=.ragstone SET=chunk.size=800
-	@$(BIN)/ragstone rebuild --kb "$(KB)" $(if $(SET),--set "$(SET)")
+	@$(BIN)/ragstone rebuild --kb "$(STORE)" $(if $(SET),--set "$(SET)")
 
 test: test-web test-python  ## all checks, then all tests
 
@@ -103,6 +113,11 @@ images:  ## build the container images, for processors and for GPUs: IMAGE=ragst
 	$(BUILD) --load -t $(IMAGE):$(VERSION) .
 	$(BUILD) --load -t $(IMAGE):$(VERSION)-cuda --build-arg VARIANT=cuda .
 
+images-run:  ## run the image for processors: make images-run DOCS=folder PORT=8443
+	docker run --rm --init --name ragstone --hostname ragstone -p 127.0.0.1:$(or $(PORT),8443):8000 -e TLS=yes \
+		--read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges \
+		-v ragstone-data:/data -v "$(abspath $(or $(DOCS),docs)):/data/documents:ro" $(IMAGE):$(VERSION)
+
 images-push:  ## build both and push them, each with its SBOM and where it comes from
 	$(BUILD) --push --sbom=true --provenance=mode=max -t $(PUSHED):$(VERSION) .
 	$(BUILD) --push --sbom=true --provenance=mode=max -t $(PUSHED):$(VERSION)-cuda --build-arg VARIANT=cuda .
@@ -123,6 +138,10 @@ publish:  ## put what `make dist` has made into the release TAG of the repositor
 clean:  ## remove what these commands have made: knowledge bases, builds, caches; not .venv and node_modules
 	rm -rf $(DEMO_KB) $(ASK_KB) $(BENCH_KB) build dist .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+clean-data:  ## remove one knowledge base with all that it has stored: make clean-data KB=.ragstone
+	@if [ ! -f "$(KB)/CURRENT" ]; then echo 'name a knowledge base: make clean-data KB=.ragstone' >&2; exit 2; fi
+	rm -rf -- "$(KB)"
 
 # A stamp is touched only when its command has succeeded, so that an interrupted one is repeated.
 $(VENV)/.made:

@@ -169,21 +169,24 @@ def page(room: Room) -> str:
     return tested("tests/web/test_published.py")
 
 
-@SYSTEM.feature("one make command for each task", "make serve | ui | web | ingest | rebuild | clean | test | images")
+@SYSTEM.feature("one make command for each task", "make serve | ui | debug | web | ingest | rebuild ...")
 def makefile(room: Room) -> str:
     del room
     targets = {
-        "serve": "ragstone serve",
-        "ui": "ragstone lab",
+        "serve": 'ragstone serve --kb "own kb" --port 81',
+        "ui": 'ragstone lab --kb "own kb" --port 81',
+        "debug": '-m pdb -c continue -m ragstone serve --kb "own kb" --port 81',
         "web": "npm run build",
-        "ingest": "ragstone sync",
-        "rebuild": "ragstone rebuild",
+        "ingest": 'ragstone sync --kb "own kb"',
+        "rebuild": 'ragstone rebuild --kb "own kb"',
         "clean": "rm -rf",
+        "clean-data": 'rm -rf -- "own kb"',
         "test": "pytest",
         "images": "docker buildx build",
+        "images-run": "-p 127.0.0.1:81:8000",
     }
     for target, wanted in targets.items():
-        command = ["make", "--dry-run", target, "DOCS=docs"]
+        command = ["make", "--dry-run", target, "DOCS=docs", "KB=own kb", "PORT=81"]
         ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         expect(ended.returncode == 0 and wanted in ended.stdout, f"make {target}: {short(ended.stdout + ended.stderr)}")
     return ", ".join(targets)
