@@ -18,7 +18,7 @@ from dockerfile import Stage, parse
 
 import ragstone
 from ragstone.settings import Settings
-from ragstone.settings.load import environment_name, leaves, parse_overrides
+from ragstone.settings.load import PREFIX, leaves, parse_overrides
 from ragstone.settings.substitutes import ENGINES
 
 ROOT = Path(__file__).parent.parent.parent
@@ -285,7 +285,7 @@ DESCRIBED = [
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_variables_in_files_are_settings(file: Path) -> None:
-    known = {environment_name(path) for path, _, _ in leaves(Settings())} | NO_SETTINGS
+    known = {PREFIX + path.upper().replace(".", "__") for path, _, _ in leaves(Settings())} | NO_SETTINGS
     parts = {"__".join(name.split("__")[:count]) for name in known for count in (1, 2, 3)}
     named = set(re.findall(r"\bRAGSTONE_[A-Z0-9_]*[A-Z0-9]", file.read_text("utf-8")))
     own = {name for name in named if re.match(r"RAGSTONE_(SERVICES__SERVERS|ACQUIRE__SITES)__", name)}
