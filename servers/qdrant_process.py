@@ -147,6 +147,8 @@ class _Store:
             if gone := action.get("delete_alias"):
                 aliases.pop(gone["alias_name"], None)
             if made := action.get("create_alias"):
+                if made["alias_name"] in self.shards:
+                    raise _Refused(400, f"Collection `{made['alias_name']}` already exists!")
                 aliases[made["alias_name"]] = made["collection_name"]
         coming = self._aliases.with_suffix(".new")
         coming.write_text(json.dumps(aliases), encoding="utf-8")

@@ -330,6 +330,27 @@ def test_an_engine_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Local mode performs exact")
+def test_leaves_a_qdrant_collection_with_the_name_of_the_alias(tmp_path: Path) -> None:
+    qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
+    from ragstone.index.engines.qdrant.vectors import QdrantVectors
+
+    client = qdrant.QdrantClient(":memory:")
+    client.create_collection("Information", vectors_config={})
+    client.upsert("Information", [qdrant.models.PointStruct(id=7, vector={}, payload={"of": "another program"})])
+    catalog = create_catalog(tmp_path / "catalog.db", {})
+    commit(catalog, *(Document(id=f"d{i}", text=f"word{i}") for i in range(10)))
+    settings, names = QdrantSettings(collection="Information"), CollectionNames(tmp_path, "qdrant", "Information")
+    store = QdrantVectors(settings, names, DIMENSIONS, exact_limit=0, connect=lambda *_: client)
+    follower = SyncedVectors(store, catalog, dimensions=DIMENSIONS)
+    follower.follow(write=True)
+    assert len(found(follower)) == 10
+    assert client.get_aliases().aliases == []
+    assert client.retrieve("Information", [7])[0].payload == {"of": "another program"}
+    follower.close()
+    catalog.close()
+
+
+@pytest.mark.filterwarnings("ignore:Local mode performs exact")
 def test_a_rebuild_switches_qdrants_alias_and_clears_away(tmp_path: Path) -> None:
     qdrant = pytest.importorskip("qdrant_client", reason="needs qdrant-client")
     from ragstone.index.engines.qdrant.vectors import QdrantVectors

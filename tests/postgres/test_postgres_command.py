@@ -64,6 +64,56 @@ def test_the_script_can_be_run_by_another_program_and_again(address: str, db: ps
         assert all(one.well is not False for one in schema.check(server))
 
 
+FORMER = """
+CREATE SCHEMA information_search;
+CREATE TABLE information_search.documents (
+    id uuid PRIMARY KEY DEFAULT gen_random_uuid(), title text, url text, source_type text, embedding float4[],
+    created_at timestamptz DEFAULT now()
+);
+CREATE TABLE information_search.document_chunks (
+    id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    document_id uuid REFERENCES information_search.documents (id), title text, chunk_content text
+);
+CREATE INDEX document_chunks_document ON information_search.document_chunks (document_id);
+CREATE FUNCTION public.search_documents(
+    query_text text, limit_val int DEFAULT 10, include_title_search boolean DEFAULT true, min_rank float DEFAULT 0.01
+) RETURNS TABLE (id uuid, document_id uuid, title text, chunk_content text, rank real, url text, source_type text)
+LANGUAGE sql AS $$
+    SELECT id, document_id, title, chunk_content, 1::real, 'x', 'x' FROM information_search.document_chunks
+$$;
+INSERT INTO information_search.documents (id, title, url, source_type)
+VALUES ('00000000-0000-0000-0000-000000000001', NULL, 'https://pola.example/', 'faq');
+INSERT INTO information_search.document_chunks (document_id, title, chunk_content)
+VALUES ('00000000-0000-0000-0000-000000000001', 'POLA kortelė', 'Kortelę išduoda asociacija.');
+"""
+
+
+@pytest.mark.parametrize("is_secured", [False, True])
+def test_takes_over_tables_of_the_former_program(
+    is_secured: bool, address: str, db: psycopg.Connection, capsys: pytest.CaptureFixture[str]
+) -> None:
+    db.execute(FORMER)
+    if is_secured:
+        db.execute("ALTER TABLE information_search.documents ENABLE ROW LEVEL SECURITY")
+    assert run(["postgres", "apply", "--dsn", address]) == 0
+    told = "took over 1 document; the former tables are in the schema information_search_former"
+    assert told in capsys.readouterr().out
+    found = db.execute("SELECT title, url, source_type FROM public.search_documents('POLA')").fetchall()
+    assert found == [("POLA kortelė", "https://pola.example/", "faq")]
+    assert db.execute("SELECT readers FROM information_search.documents").fetchall() == [([] if is_secured else None,)]
+    assert db.execute("SELECT count(*) FROM information_search_former.document_chunks").fetchall() == [(1,)]
+    assert run(["postgres", "check", "--dsn", address]) == 0
+    assert run(["postgres", "apply", "--dsn", address]) == 0
+    assert "there is already the schema" in capsys.readouterr().out
+
+
+def test_refuses_two_sets_of_former_tables(address: str, db: psycopg.Connection) -> None:
+    db.execute(FORMER)
+    db.execute("CREATE SCHEMA information_search_former")
+    assert run(["postgres", "apply", "--dsn", address]) == 1
+    assert db.execute("SELECT count(*) FROM information_search.document_chunks").fetchall() == [(1,)]
+
+
 def settings(address: str) -> PostgresSettings:
     return PostgresSettings.model_validate({"dsn": address})
 

@@ -260,6 +260,8 @@ def engines_compared(outside: Sequence[EngineStatus], findings: Sequence[Finding
 def postgres_applied(done: Applied) -> Iterator[Line]:
     """Show whether the schema was made, or was there already."""
     yield line(f"{done.server}: {'made' if done.is_new else 'there is already'} the schema of version {done.version}")
+    if done.former:
+        yield line(f"took over {count(done.documents, 'document')}; the former tables are in the schema {done.former}")
 
 
 def postgres_checked(server: str, looked: Sequence[Looked]) -> Iterator[Line]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.errors import EngineError
-from ragstone.index.engines.postgres.script import LOCK, SCHEMA, VERSION, body
+from ragstone.index.engines.postgres.script import IS_FORMER, LOCK, SCHEMA, VERSION, body
 from ragstone.services.postgres import Server, refused
 
 if TYPE_CHECKING:
@@ -25,11 +25,16 @@ _INVALID = "22023"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """What `apply` did: the version of the schema, and whether this call made it."""
+    """What `apply` did: the version of the schema, whether this call made it, and how many documents it took over.
+
+    ``former`` is the schema that keeps the tables of the other program; empty if there were none.
+    """
 
     server: str
     version: int
     is_new: bool
+    documents: int = 0
+    former: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +54,13 @@ def apply(server: Server) -> Applied:
     """
     with server.transaction(patient=True) as db:
         db.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])  # what is there now stays so until the end
-        is_new = _version(db) is None
+        ((had_others,),) = db.execute(f"SELECT {IS_FORMER}".encode()).fetchall()
+        is_new = had_others or _version(db) is None
         db.execute(body().encode())
-    return Applied(server=server.name, version=VERSION, is_new=is_new)
+        if not had_others:
+            return Applied(server=server.name, version=VERSION, is_new=is_new)
+        ((documents,),) = db.execute(f"SELECT count(*) FROM {SCHEMA}.documents".encode()).fetchall()
+    return Applied(server=server.name, version=VERSION, is_new=True, documents=documents, former=f"{SCHEMA}_former")
 
 
 def check(server: Server) -> list[Looked]:

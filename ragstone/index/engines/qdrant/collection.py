@@ -152,11 +152,15 @@ class Collection:
             self._names.switch()
 
     def publish(self) -> None:
-        """Point the alias at the collection of the version in use, in one step, and drop those that nobody needs."""
+        """Point the alias at the collection of the version in use, in one step, and drop those that nobody needs.
+
+        A collection that has the name of the alias is another program's, and keeps it.
+        """
         name, alias = self._names.current, self._alias
         named = bool(name) and self._names.is_in_use
         with self.translating():
-            if named:
+            collections = [one.name for one in self._patient.get_collections().collections]
+            if named and alias not in collections:
                 aliases = {one.alias_name: one.collection_name for one in self._patient.get_aliases().aliases}
                 if aliases.get(alias) != name:
                     remove = models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias))
@@ -164,7 +168,6 @@ class Collection:
                     made = models.CreateAliasOperation(create_alias=create)
                     changes = [remove, made] if alias in aliases else [made]
                     self._patient.update_collection_aliases(change_aliases_operations=changes)
-            collections = [one.name for one in self._patient.get_collections().collections]
             for name in self._names.stale(collections):
                 self._patient.delete_collection(name)
 
