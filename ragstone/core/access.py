@@ -154,7 +154,7 @@ def groups_in(value: Scalar | Iterable[Scalar] | None) -> tuple[str, ...]:
 def narrowed(lists: Iterable[Iterable[str]]) -> tuple[str, ...]:
     """Return the groups in every list, in order. A list with `EVERYONE` narrows nothing."""
     kept: set[str] | None = None
-    for one in map(frozenset, lists):
-        if EVERYONE not in one:
-            kept = {*one} if kept is None else kept & one
+    for groups in map(frozenset, lists):
+        if EVERYONE not in groups:
+            kept = {*groups} if kept is None else kept & groups
     return (EVERYONE,) if kept is None else tuple(sorted(kept))

@@ -10,25 +10,25 @@ from typing import Any
 from ragstone.core.errors import SettingsError
 
 
-def load(name: str, setting: str, known: str) -> Any:
+def load(name: str, setting: str, choices: str) -> Any:
     """Return the class or function that makes a component.
 
     Args:
         name: the value of the setting.
         setting: its path.
-        known: the other values it can have, in words, such as "faiss or package.module:build".
+        choices: the other values it can have, in words, such as "faiss or package.module:build".
 
     Raises:
         SettingsError: the name does not have this form, or cannot be imported.
     """
     module, colon, attribute = name.partition(":")
     if not colon or not all(part.isidentifier() for part in (*module.split("."), attribute)):
-        raise SettingsError(f"{setting} is '{name}'; it can be {known}")
+        raise SettingsError(f"{setting} is '{name}'; it can be {choices}")
     try:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        told = f"{setting} is '{name}', which cannot be imported: {error}; it can be {known}"
-        raise SettingsError(told) from error
+        message = f"{setting} is '{name}', which cannot be imported: {error}; it can be {choices}"
+        raise SettingsError(message) from error
 
 
 def is_importable(module: str) -> bool:

@@ -55,20 +55,20 @@ def boxes(placed: Sequence[Placed], start: int, end: int) -> dict[int, tuple[Box
 
     If a line is partly within the span, its box is cut in proportion. A vertical line is kept whole.
     """
-    found: dict[int, list[Box]] = {}
-    for one in placed:
-        first, last = max(start, one.start), min(end, one.end)
+    by_page: dict[int, list[Box]] = {}
+    for line in placed:
+        first, last = max(start, line.start), min(end, line.end)
         if first < last:
-            found.setdefault(one.page, []).append(_clipped(one, first, last))
-    return {page: tuple(own) for page, own in sorted(found.items())}
+            by_page.setdefault(line.page, []).append(_clipped(line, first, last))
+    return {page: tuple(own) for page, own in sorted(by_page.items())}
 
 
-def _clipped(one: Placed, first: int, last: int) -> Box:
-    left, right = one.left, one.right
-    if right - left > one.bottom - one.top or one.end - one.start < 2:
-        step = (right - left) / (one.end - one.start)
-        left, right = left + step * (first - one.start), right - step * (one.end - last)
-    return Box(left=left, top=one.top, right=max(left, right), bottom=one.bottom)
+def _clipped(line: Placed, first: int, last: int) -> Box:
+    left, right = line.left, line.right
+    if right - left > line.bottom - line.top or line.end - line.start < 2:
+        step = (right - left) / (line.end - line.start)
+        left, right = left + step * (first - line.start), right - step * (line.end - last)
+    return Box(left=left, top=line.top, right=max(left, right), bottom=line.bottom)
 
 
 # ---------------------------------------------------------------- as bytes

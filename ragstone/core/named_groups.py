@@ -60,13 +60,13 @@ def facts_of(named: Named | None) -> dict[str, Scalar | tuple[Scalar, ...]]:
 
 def together(*parts: Named | None) -> Named | None:
     """Return what several parts of metadata name: the groups that all of them name."""
-    known = [one for one in parts if one is not None]
-    if not known:
+    named = [one for one in parts if one is not None]
+    if not named:
         return None
-    if problem := next((one.problem for one in known if one.problem), ""):
+    if problem := next((one.problem for one in named if one.problem), ""):
         return Named(problem=problem)
-    groups = narrowed([one.groups for one in known])
-    if not groups and all(one.groups for one in known):
+    groups = narrowed([one.groups for one in named])
+    if not groups and all(one.groups for one in named):
         return Named(problem="its access lists have no group in common")
     return Named(groups=groups)
 
@@ -201,11 +201,11 @@ def _in_text(text: str, depth: int) -> tuple[str, ...] | None:
             return None
         bare, at, parts = bare[1:-1], 0, list[str]()
         while at < len(bare):
-            found = _QUOTED.match(bare, at)
-            if not found or found.end() == at:
+            match = _QUOTED.match(bare, at)
+            if not match or match.end() == at:
                 return None
-            parts.append("".join(part or "" for part in found.groups()))
-            at = found.end()
+            parts.append("".join(part or "" for part in match.groups()))
+            at = match.end()
     else:
         whole = len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'"
         parts = _SEPARATORS.split(bare[1:-1] if whole else bare)
@@ -216,20 +216,20 @@ def _in_text(text: str, depth: int) -> tuple[str, ...] | None:
 
 
 def _in_list(values: Iterable[object], depth: int) -> tuple[str, ...] | None:
-    found = list[str]()
+    groups = list[str]()
     for one in values:
         if isinstance(one, str):
             if one.strip().casefold() in _NO_NAMES or _DAMAGED.search(one.strip()):
                 return None
-            found += [group(one)] if one.strip() else []
+            groups += [group(one)] if one.strip() else []
             continue
         if one is None or isinstance(one, list | tuple):
             return None
         members = _members(one, depth + 1)
         if members is None:
             return None
-        found += members
-    return tuple(found)
+        groups += members
+    return tuple(groups)
 
 
 def _in_mapping(fields: Mapping[str, object], depth: int) -> tuple[str, ...] | None:

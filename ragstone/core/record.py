@@ -47,13 +47,13 @@ def file_of(document: Chunk | Document | DocumentSummary) -> str:
 def record_of(chunk: Chunk) -> Table | None:
     """Return the row of a data file as a table of one row, with the cell that names it first; None for other chunks."""
     line, _, below = chunk.text.partition("\n")
-    found = _fields_of(chunk, line)
-    if not below and chunk.total > 1 and found and not found[-1].is_fact:
-        found.pop()  # the end of the chunk may cut it
-    if not _is_row(found) or _is_article(chunk, line, below):
+    fields = _fields_of(chunk, line)
+    if not below and chunk.total > 1 and fields and not fields[-1].is_fact:
+        fields.pop()  # the end of the chunk may cut it
+    if not _is_row(fields) or _is_article(chunk, line, below):
         return None
-    naming = next((n for n, one in enumerate(found) if one.span.of(line) == chunk.title), 0)
-    order = [found[naming], *found[:naming], *found[naming + 1 :]]
+    naming = next((n for n, one in enumerate(fields) if one.span.of(line) == chunk.title), 0)
+    order = [fields[naming], *fields[:naming], *fields[naming + 1 :]]
     label = (chunk.title or order[0].span.of(line),)
     columns = tuple((one.name,) for one in order)
     cells = tuple(
@@ -84,8 +84,8 @@ def _is_article(chunk: Chunk, line: str, below: str) -> bool:
     return len(below) >= _PROSE or (chunk.total > 1 and len(line) < _PROSE)
 
 
-def _is_row(found: Sequence[_Field]) -> bool:
-    return len(found) >= _MIN_COLUMNS and 2 * sum(one.is_fact for one in found) >= len(found)
+def _is_row(fields: Sequence[_Field]) -> bool:
+    return len(fields) >= _MIN_COLUMNS and 2 * sum(one.is_fact for one in fields) >= len(fields)
 
 
 def _fields(line: str, facts: Mapping[str, Scalar | tuple[Scalar, ...]]) -> Iterator[_Field]:

@@ -176,10 +176,10 @@ def _cells(line: str, at: int, *, fenced: bool) -> list[tuple[Span, str]]:
         start += bare.startswith("|")
         end -= len(bare) > 1 and bare.endswith("|")
     bars = [match.start() for match in _BAR.finditer(line, start, end)]
-    found: list[tuple[Span, str]] = []
+    cells: list[tuple[Span, str]] = []
     for left, right in zip([start, *(bar + 1 for bar in bars)], [*bars, end], strict=True):
         raw = line[left:right]
         text = raw.strip()
         begin = left + len(raw) - len(raw.lstrip()) if text else left
-        found.append((Span(start=at + begin, end=at + begin + len(text)), text))
-    return found
+        cells.append((Span(start=at + begin, end=at + begin + len(text)), text))
+    return cells

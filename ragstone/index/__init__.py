@@ -213,8 +213,8 @@ def refuse_unknown_vectors(settings: IndexSettings) -> None:
 
 
 def _vector_store(name: str) -> Callable[[StoreContext], VectorStore]:
-    known = f"{', '.join(('embedded', *VECTOR_STORES))}, or package.module:build"
-    return load(VECTOR_STORES.get(name, name), "index.vectors", known)
+    choices = f"{', '.join(('embedded', *VECTOR_STORES))}, or package.module:build"
+    return load(VECTOR_STORES.get(name, name), "index.vectors", choices)
 
 
 def build_keyword_index(

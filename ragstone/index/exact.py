@@ -39,15 +39,15 @@ def nearest_of(parts: Iterator[Part], vector: Vector, k: int) -> Matches:
     """Return the ``k`` nearest of vectors that come in parts, with their rows; holds one part at a time."""
     best = NO_MATCHES
     for rows, vectors in parts:
-        known = np.concatenate([best.rows, rows])
+        candidates = np.concatenate([best.rows, rows])
         scores = np.concatenate([best.scores, vectors @ vector])
-        order = np.lexsort((known, -scores))[:k]
-        best = Matches(rows=known[order], scores=scores[order])
+        order = np.lexsort((candidates, -scores))[:k]
+        best = Matches(rows=candidates[order], scores=scores[order])
     return best
 
 
 def _read(catalog: IndexedCatalog, rows: Sequence[int]) -> Iterator[Part]:
     for start in range(0, len(rows), AT_ONCE):
-        found = catalog.vectors(rows[start : start + AT_ONCE])
-        if found:
-            yield np.fromiter(found, dtype=np.int64, count=len(found)), np.stack(list(found.values()))
+        vectors = catalog.vectors(rows[start : start + AT_ONCE])
+        if vectors:
+            yield np.fromiter(vectors, dtype=np.int64, count=len(vectors)), np.stack(list(vectors.values()))

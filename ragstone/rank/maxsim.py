@@ -52,14 +52,14 @@ class LateInteraction:
 
     async def _passages(self, texts: Sequence[str], request: Request) -> list[TokenVectors]:
         """Return the vectors of texts. The latest are cached, because all sentences of an answer use the same texts."""
-        known = {text: self._latest.pop(text) for text in dict.fromkeys(texts) if text in self._latest}
-        new = [text for text in dict.fromkeys(texts) if text not in known]
+        vectors = {text: self._latest.pop(text) for text in dict.fromkeys(texts) if text in self._latest}
+        new = [text for text in dict.fromkeys(texts) if text not in vectors]
         if new:
-            known |= zip(new, await self._embedder.embed_tokens(new, role="passage", request=request), strict=True)
+            vectors |= zip(new, await self._embedder.embed_tokens(new, role="passage", request=request), strict=True)
         # With fewer cached than compared at once, each sentence of an answer would embed them again.
-        size = max(MIN_CACHED, min(len(known), MAX_CACHED))
-        self._latest = dict(list((self._latest | known).items())[-size:])
-        return [known[text] for text in texts]
+        size = max(MIN_CACHED, min(len(vectors), MAX_CACHED))
+        self._latest = dict(list((self._latest | vectors).items())[-size:])
+        return [vectors[text] for text in texts]
 
     def _token_weights(self, question: str, spans: Sequence[Span], request: Request) -> Vector:
         """Return the weight of each token of the question, taken from its word; the weights sum to 1."""
@@ -102,13 +102,13 @@ class MaxSimReranker:
         return ranked
 
     async def _similarity(self, question: str, hits: Sequence[Hit], request: Request, pace: Pace) -> list[float]:
-        found: list[float] = []
+        scores: list[float] = []
         batch = len(hits) if pace is no_deadline else BATCH
-        while len(found) < len(hits):
-            pace(len(found), len(hits))
-            texts = [hit.chunk.headed for hit in hits[len(found) : len(found) + batch]]
-            found += [match.score() for match in await self._matcher.match(question, texts, request)]
-        return found
+        while len(scores) < len(hits):
+            pace(len(scores), len(hits))
+            texts = [hit.chunk.headed for hit in hits[len(scores) : len(scores) + batch]]
+            scores += [match.score() for match in await self._matcher.match(question, texts, request)]
+        return scores
 
 
 def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:

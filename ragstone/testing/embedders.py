@@ -52,8 +52,8 @@ def vector_does_not_depend_on_its_batch(embedder: PlainEmbedder) -> None:
 
 def different_texts_have_different_vectors(embedder: PlainEmbedder) -> None:
     """Check that not every text has the same vector."""
-    one, other = embed(embedder, "the pump is blue", "income tax law of 1986")
-    expect(float(one @ other) < 1 - 1e-6, "unrelated texts have different vectors")
+    first, other = embed(embedder, "the pump is blue", "income tax law of 1986")
+    expect(float(first @ other) < 1 - 1e-6, "unrelated texts have different vectors")
 
 
 def serves_calls_at_once(embedder: PlainEmbedder) -> None:
@@ -64,8 +64,8 @@ def serves_calls_at_once(embedder: PlainEmbedder) -> None:
         return list(await asyncio.gather(*calls))
 
     expected = embed(embedder, *TEXTS)
-    found = np.concatenate(asyncio.run(both()))
-    expect(np.abs(expected - found).max() < CLOSE, "calls at the same time give the same vectors")
+    vectors = np.concatenate(asyncio.run(both()))
+    expect(np.abs(expected - vectors).max() < CLOSE, "calls at the same time give the same vectors")
 
 
 def has_fingerprint_and_familiarity(embedder: PlainEmbedder) -> None:
@@ -75,8 +75,8 @@ def has_fingerprint_and_familiarity(embedder: PlainEmbedder) -> None:
     if hasattr(embedder, "familiarity") and hasattr(embedder, "tokens"):
         full: Embedder = embedder  # pyright: ignore[reportAssignmentType] -- it has just been looked at
         for text in TEXTS:
-            known = full.familiarity(text)
-            expect(0 <= known <= 1, "familiarity is between 0 and 1", known)
+            familiarity = full.familiarity(text)
+            expect(0 <= familiarity <= 1, "familiarity is between 0 and 1", familiarity)
             spans = full.tokens(text)
             inside = all(0 <= span.start < span.end <= len(text) for span in spans)
             expect(inside, "tokens lie within their text and are not empty")

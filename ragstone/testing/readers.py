@@ -65,5 +65,5 @@ def _refuses_broken(parse: Callable[[File], Parsed], file: File) -> None:
             except Failed:
                 raise
             except Exception as error:
-                found = f"{type(error).__name__}: {error}"
-                raise Failed(f"a broken file is refused with Unreadable; found {found}") from error
+                outcome = f"{type(error).__name__}: {error}"
+                raise Failed(f"a broken file is refused with Unreadable; found {outcome}") from error

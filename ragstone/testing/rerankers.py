@@ -36,11 +36,11 @@ def rerank(reranker: Reranker, hits: Sequence[Hit]) -> list[Hit]:
 def returns_the_same_hits(reranker: Reranker) -> None:
     """Check that no hit is lost, added or changed but in its score and history."""
     given = hits()
-    found = rerank(reranker, given)
-    ids = sorted(hit.chunk.id for hit in found)
+    ranked = rerank(reranker, given)
+    ids = sorted(hit.chunk.id for hit in ranked)
     expect(ids == sorted(hit.chunk.id for hit in given), "the hits that come back are those that were given", ids)
     chunks = {hit.chunk.id: hit.chunk for hit in given}
-    expect(all(hit.chunk == chunks[hit.chunk.id] for hit in found), "chunks come back unchanged")
+    expect(all(hit.chunk == chunks[hit.chunk.id] for hit in ranked), "chunks come back unchanged")
 
 
 def best_come_first(reranker: Reranker) -> None:
@@ -59,8 +59,8 @@ def order_is_repeatable(reranker: Reranker) -> None:
 def few_hits_are_served(reranker: Reranker) -> None:
     """Check that none and one are served too."""
     expect(rerank(reranker, []) == [], "no hits give no hits")
-    one = hits()[:1]
-    expect([hit.chunk.id for hit in rerank(reranker, one)] == ["c0"], "one hit gives that hit")
+    single = hits()[:1]
+    expect([hit.chunk.id for hit in rerank(reranker, single)] == ["c0"], "one hit gives that hit")
 
 
 RERANKER_CHECKS: tuple[Callable[[Reranker], None], ...] = (

@@ -49,14 +49,14 @@ def _listed(source: Source) -> list[Entry | Skipped]:
 
 def _contents(source: Source) -> dict[str, bytes]:
     """Return what entries with a version hold, by name; each is fetched before the next is listed."""
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     with closing(source):
         for entry in source.entries():
             if isinstance(entry, Entry) and entry.version:
                 blocks = list(source.fetch(entry))
                 expect(all(type(block) is bytes for block in blocks), "the content of an entry is bytes", entry.name)
-                found[entry.name] = b"".join(blocks)
-    return found
+                contents[entry.name] = b"".join(blocks)
+    return contents
 
 
 def _is_read_once(build: Callable[[], Source], versioned: list[str]) -> None:

@@ -76,23 +76,23 @@ def commit(catalog: Catalog, documents: Sequence[Document], dimensions: int = 32
     """Store documents of one chunk each; the vector of a text follows from its hash."""
     prepared: list[Prepared] = []
     vectors: dict[str, Vector] = {}
-    for one in documents:
-        digest = hashlib.sha256(one.text.encode()).digest()
+    for document in documents:
+        digest = hashlib.sha256(document.text.encode()).digest()
         chunk = Chunk(
-            id=hashlib.sha256(one.id.encode()).hexdigest()[:32],
-            document_id=one.id,
+            id=hashlib.sha256(document.id.encode()).hexdigest()[:32],
+            document_id=document.id,
             index=0,
             total=1,
             start=0,
-            end=len(one.text),
-            text=one.text,
-            metadata=one.metadata,
+            end=len(document.text),
+            text=document.text,
+            metadata=document.metadata,
         )
         hash = digest.hex()[:32]
-        prepared.append(Prepared(document=one, chunks=(chunk,), hashes=(hash,)))
+        prepared.append(Prepared(document=document, chunks=(chunk,), hashes=(hash,)))
         vectors[hash] = random_vector(int.from_bytes(digest[:8]), dimensions)
-    known = catalog.embedded(list(vectors))
-    catalog.commit(prepared, {hash: vector for hash, vector in vectors.items() if hash not in known})
+    stored = catalog.embedded(list(vectors))
+    catalog.commit(prepared, {hash: vector for hash, vector in vectors.items() if hash not in stored})
 
 
 @contextmanager
@@ -144,25 +144,25 @@ def finds_the_nearest(case: VectorStoreCase) -> None:
         for seed in range(5):
             vector = random_vector(seed)
             true = vectors @ vector
-            found = case.search(vector, 20, where)
+            matches = case.search(vector, 20, where)
             what = f"a search with the filter {where} "
-            expect(len(found) == min(20, len(rows)), f"{what}finds as many as there are", len(found))
-            scores = found.scores.tolist()
+            expect(len(matches) == min(20, len(rows)), f"{what}finds as many as there are", len(matches))
+            scores = matches.scores.tolist()
             expect(scores == sorted(scores, reverse=True), f"{what}orders by score, best first", scores)
             exact = dict(zip(rows.tolist(), true.tolist(), strict=True))
-            expect({*found.rows.tolist()} <= exact.keys(), f"{what}finds only what passes")
-            off = [abs(score - exact[row]) for row, score in zip(found.rows.tolist(), scores, strict=True)]
+            expect({*matches.rows.tolist()} <= exact.keys(), f"{what}finds only what passes")
+            off = [abs(score - exact[row]) for row, score in zip(matches.rows.tolist(), scores, strict=True)]
             expect(max(off, default=0) < 1e-5, f"{what}gives the cosine as score", off)
             nearest = {*rows[np.argsort(-true)[:20]].tolist()}
-            share = len(nearest & {*found.rows.tolist()}) / max(1, len(nearest))
+            share = len(nearest & {*matches.rows.tolist()}) / max(1, len(nearest))
             expect(not nearest or share >= case.least, f"{what}finds at least {case.least} of the nearest", share)
 
 
 def finds_as_many_as_asked_for(case: VectorStoreCase, k: int, below: int) -> None:
     """Check that no result is missing or double where ``below`` chunks pass a filter."""
-    found = case.search(random_vector(k), k, Compare(key="n", op="<", value=below)).rows.tolist()
-    expect(len(found) == min(k, below), f"{min(k, below)} of {below} are found where {k} are asked for", len(found))
-    expect(len({*found}) == len(found), "no chunk is found twice")
+    rows = case.search(random_vector(k), k, Compare(key="n", op="<", value=below)).rows.tolist()
+    expect(len(rows) == min(k, below), f"{min(k, below)} of {below} are found where {k} are asked for", len(rows))
+    expect(len({*rows}) == len(rows), "no chunk is found twice")
 
 
 def serves_all_sizes(case: VectorStoreCase) -> None:
@@ -182,9 +182,9 @@ def follows_changes(case: VectorStoreCase) -> None:
         catalog.remove([f"d{i}" for i in range(0, 2500, 2)])
         commit(catalog, [Document(id=f"new{i}", text=f"word{i} fresh{i}") for i in range(100)])
         alive = {*catalog.select(Not(part=Compare(key="id", op="=", value=""))).tolist()}
-        found = {*asyncio.run(index.search(random_vector(1), 5000)).rows.tolist()}
-        expect(found <= alive, "what was removed is not found")
-        expect(len(found) == len(alive), "everything that is there is found", len(found))
+        rows = {*asyncio.run(index.search(random_vector(1), 5000)).rows.tolist()}
+        expect(rows <= alive, "what was removed is not found")
+        expect(len(rows) == len(alive), "everything that is there is found", len(rows))
     finally:
         catalog.close()
 
@@ -194,8 +194,8 @@ def empty_index_finds_nothing(case: VectorStoreCase) -> None:
     folder = _empty(case.folder)
     catalog = create_catalog(folder / "catalog.db", {})
     try:
-        found = asyncio.run(case.make(_empty(folder), catalog).search(random_vector(1), 5))
-        expect(len(found) == 0, "an empty index finds nothing", len(found))
+        matches = asyncio.run(case.make(_empty(folder), catalog).search(random_vector(1), 5))
+        expect(len(matches) == 0, "an empty index finds nothing", len(matches))
     finally:
         catalog.close()
 
@@ -216,8 +216,8 @@ def discards_an_unfinished_start(store: VectorStore) -> None:
     store.drop(rows[:0])
     store.put(rows[30:], vectors[30:])
     store.seal(second)
-    held, wanted = store.rows().tolist(), [*rows[:20].tolist(), *rows[30:].tolist()]
-    expect(held == wanted, "drop discards a begin that was not sealed, and keeps what was sealed before", held)
+    stored, wanted = store.rows().tolist(), [*rows[:20].tolist(), *rows[30:].tolist()]
+    expect(stored == wanted, "drop discards a begin that was not sealed, and keeps what was sealed before", stored)
 
 
 VECTOR_STORE_CHECKS: tuple[Callable[[VectorStoreCase], None], ...] = (

@@ -153,12 +153,12 @@ class Encoder:
         owners, windows = self._windows(encoded, role)
         first, behind = len(self._model.before[role]), len(self._model.after)
         parts: list[list[Vector]] = [[] for _ in texts]
-        found: dict[int, Vector] = {}
+        by_window: dict[int, Vector] = {}
         for batch, vectors in self._run(windows, lambda vectors: vectors):
             for i, rows in zip(batch, vectors, strict=True):
-                found[i] = rows[first : len(rows) - behind]
+                by_window[i] = rows[first : len(rows) - behind]
         for i, owner in enumerate(owners):
-            parts[owner].append(found[i])
+            parts[owner].append(by_window[i])
         out = list[TokenVectors]()
         for one, part in zip(encoded, parts, strict=True):
             vectors = self._model.comparable(np.concatenate(part))
@@ -200,11 +200,11 @@ def batches(windows: Sequence[Sequence[int]], batch_tokens: int) -> list[list[in
     by_length = defaultdict[int, list[int]](list)
     for i, window in enumerate(windows):
         by_length[len(window)].append(i)
-    found: list[list[int]] = []
+    batches: list[list[int]] = []
     for length, equal in sorted(by_length.items()):
         size = max(1, batch_tokens // max(1, length))
-        found += (equal[start : start + size] for start in range(0, len(equal), size))
-    return found
+        batches += (equal[start : start + size] for start in range(0, len(equal), size))
+    return batches
 
 
 def leading_question(passage: str) -> str:

@@ -113,13 +113,13 @@ class OpenAIEmbedder:
             start, most = 0, self._most
             while start < len(windows):
                 batch = windows[start : start + _fitting(windows[start : start + most])]
-                found = await self._batch(client, [window for _, window in batch], request)
-                if found is None:
+                vectors = await self._batch(client, [window for _, window in batch], request)
+                if vectors is None:
                     most = len(batch) // 2
                     continue
                 self._most = most  # only after success, so that other failures do not shrink it
-                self._known = self._known or found.shape[1]
-                parts.append(self._of_width(found))
+                self._known = self._known or vectors.shape[1]
+                parts.append(self._of_width(vectors))
                 start += len(batch)
         sums = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         if parts:
@@ -174,9 +174,9 @@ class OpenAIEmbedder:
 
     async def _probe(self) -> int:
         async with self._server.connected() as client:
-            found = await self._batch(client, ["a"], Request.by_owner())
-        assert found is not None, "one text is not too many"
-        return found.shape[1]
+            vectors = await self._batch(client, ["a"], Request.by_owner())
+        assert vectors is not None, "one text is not too many"
+        return vectors.shape[1]
 
 
 def _vectors(answer: _Answer, texts: int) -> Vector:
@@ -186,21 +186,21 @@ def _vectors(answer: _Answer, texts: int) -> Vector:
         ValueError: the number of vectors is wrong, or they are not finite.
     """
     rows: list[Any] = [None] * texts
-    for one in answer.data:
-        if not 0 <= one.index < texts or rows[one.index] is not None:
-            raise ValueError(f"a vector for text {one.index} of {texts}")
-        packed = one.embedding
+    for item in answer.data:
+        if not 0 <= item.index < texts or rows[item.index] is not None:
+            raise ValueError(f"a vector for text {item.index} of {texts}")
+        packed = item.embedding
         if isinstance(packed, str):
-            rows[one.index] = np.frombuffer(base64.b64decode(packed, validate=True), "<f4")
+            rows[item.index] = np.frombuffer(base64.b64decode(packed, validate=True), "<f4")
         else:
-            rows[one.index] = np.array(packed, dtype=np.float32)
+            rows[item.index] = np.array(packed, dtype=np.float32)
     if any(row is None for row in rows):
         raise ValueError(f"{len(answer.data)} vectors for {texts} texts")
-    found = np.array(rows, dtype=np.float32)
-    lengths = np.linalg.norm(found, axis=1, keepdims=True)
-    if found.ndim != 2 or not np.isfinite(found).all() or not lengths.all():
+    vectors = np.array(rows, dtype=np.float32)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if vectors.ndim != 2 or not np.isfinite(vectors).all() or not lengths.all():
         raise ValueError("a vector without numbers")
-    return found / lengths
+    return vectors / lengths
 
 
 def _windows(text: str) -> Iterator[str]:
@@ -229,12 +229,12 @@ def _fitting(windows: Sequence[tuple[int, str]]) -> int:
 
 def _run_in_thread(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
     """Run a coroutine in a thread of its own and wait, whether or not this thread has an event loop."""
-    found: list[int] = []
+    result: list[int] = []
     failed: list[Exception] = []
 
     def run() -> None:
         try:
-            found.append(asyncio.run(work()))
+            result.append(asyncio.run(work()))
         except Exception as error:
             failed.append(error)
 
@@ -243,4 +243,4 @@ def _run_in_thread(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
     thread.join()
     if failed:
         raise failed[0]
-    return found[0]
+    return result[0]

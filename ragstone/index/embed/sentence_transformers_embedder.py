@@ -136,8 +136,8 @@ class SentenceTransformersEmbedder:
         return [text[start:end] for start, end in pairwise(starts)]
 
     def _cut(self, text: str) -> list[Span]:
-        found = self._tokenizer(text, add_special_tokens=False, truncation=False, return_offsets_mapping=True)
-        return [Span(start=start, end=end) for start, end in found["offset_mapping"] if end > start]
+        encoded = self._tokenizer(text, add_special_tokens=False, truncation=False, return_offsets_mapping=True)
+        return [Span(start=start, end=end) for start, end in encoded["offset_mapping"] if end > start]
 
 
 def prompts(name: str, configured: Mapping[str, str]) -> Mapping[Role, str]:

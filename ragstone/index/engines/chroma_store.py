@@ -123,24 +123,24 @@ class ChromaStore:
         only = None if allowed is None else _ids(allowed)
 
         def query() -> Any:
-            held = self._searched or self._current()
-            return held.query(query_embeddings=vector[None], n_results=k, ids=only, include=["distances"])
+            collection = self._searched or self._current()
+            return collection.query(query_embeddings=vector[None], n_results=k, ids=only, include=["distances"])
 
         return np.array(self._asked(query)["ids"][0], dtype=np.int64)
 
     def rows(self) -> Rows:
-        held, found = self._asked(self._current), list[str]()
-        while part := self._asked(partial(held.get, limit=READ, offset=len(found), include=[]))["ids"]:
-            found += part
-        return np.sort(np.array(found, dtype=np.int64))
+        collection, ids = self._asked(self._current), list[str]()
+        while part := self._asked(partial(collection.get, limit=READ, offset=len(ids), include=[]))["ids"]:
+            ids += part
+        return np.sort(np.array(ids, dtype=np.int64))
 
     def differing(self, rows: Rows, vectors: Vector) -> Rows:
-        current, held = self._asked(self._current), np.full(vectors.shape, np.nan, dtype=np.float32)
+        current, stored = self._asked(self._current), np.full(vectors.shape, np.nan, dtype=np.float32)
         for start in range(0, len(rows), SENT):
-            found = self._asked(partial(current.get, ids=_ids(rows[start : start + SENT]), include=["embeddings"]))
-            if found["ids"]:
-                held[np.searchsorted(rows, np.array(found["ids"], dtype=np.int64))] = found["embeddings"]
-        return rows[unlike(held, vectors)]
+            answer = self._asked(partial(current.get, ids=_ids(rows[start : start + SENT]), include=["embeddings"]))
+            if answer["ids"]:
+                stored[np.searchsorted(rows, np.array(answer["ids"], dtype=np.int64))] = answer["embeddings"]
+        return rows[unlike(stored, vectors)]
 
     def _current(self) -> Any:
         return self._client.get_collection(self._names.current, embedding_function=None)

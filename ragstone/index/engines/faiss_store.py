@@ -115,10 +115,10 @@ class FaissStore:
 
     def put(self, rows: Rows, vectors: Vector) -> None:
         state = self._coming
-        known = np.isin(rows, state.rows)
+        present = np.isin(rows, state.rows)
         alive = state.alive | np.isin(state.rows, rows)
-        state.index.add(np.ascontiguousarray(vectors[~known]))
-        fresh = rows[~known]
+        state.index.add(np.ascontiguousarray(vectors[~present]))
+        fresh = rows[~present]
         self._coming = replace(
             state,
             rows=np.concatenate([state.rows, fresh]),

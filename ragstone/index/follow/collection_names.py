@@ -55,8 +55,8 @@ class CollectionNames:
     def stale(self, names: Iterable[str]) -> list[str]:
         """Return the names of this knowledge base's collections that no version needs."""
         records = [self._shelf.read(self._record), *self._shelf.of_versions(self._file)]
-        known = {record.get(part) for record in records for part in _PARTS}
-        return [name for name in names if name.startswith(self._mine()) and name not in known]
+        named = {record.get(part) for record in records for part in _PARTS}
+        return [name for name in names if name.startswith(self._mine()) and name not in named]
 
     @property
     def _record(self) -> str:

@@ -24,9 +24,9 @@ def differences(legs: Iterable[ExternalIndex], *, mend: bool) -> Iterator[Findin
         try:
             if mend:
                 leg.follow(write=True)
-            found = leg.difference(mend=mend)
+            difference = leg.difference(mend=mend)
         except EngineError as error:
             yield Finding(part=name, what=str(error), remedy=REMEDY)
             continue
-        if len(found):
-            yield Finding(part=name, what=str(found), mended=mend)
+        if len(difference):
+            yield Finding(part=name, what=str(difference), mended=mend)

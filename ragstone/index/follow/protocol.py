@@ -68,12 +68,12 @@ class Differences:
             (self.extra, "it has {count} {chunks} that are gone"),
             (self.changed, "it holds {count} {chunks} with other content"),
         ]
-        told = [
+        sentences = [
             text.format(count=f"{len(rows):,}", chunks="chunk" if len(rows) == 1 else "chunks")
             for rows, text in parts
             if len(rows)
         ]
-        return "; ".join([*told, self.unlike] if self.unlike else told)
+        return "; ".join([*sentences, self.unlike] if self.unlike else sentences)
 
 
 class SyncedIndex(Protocol):
@@ -269,8 +269,8 @@ class TermStore(RowStore, Protocol):
         ...
 
 
-def unlike(held: Vector, wanted: Vector) -> NDArray[np.bool_]:
+def unlike(stored: Vector, wanted: Vector) -> NDArray[np.bool_]:
     """Return a mask of the vectors that are not what they should be, rounding aside; both (n, dimensions)."""
     import numpy as np
 
-    return ~(np.abs(held - wanted).max(axis=1, initial=0.0) <= ROUNDED)  # NaN differs
+    return ~(np.abs(stored - wanted).max(axis=1, initial=0.0) <= ROUNDED)  # NaN differs

@@ -108,16 +108,16 @@ class SyncedKeywords:
             extra = np.setdiff1d(np.setdiff1d(held, wanted), gone)
             changed = [self._store.differing(part) for part in self._analysed(np.intersect1d(wanted, held))]
             every, unlike = np.concatenate([_none(), *changed]), self._follower.unlike()
-            found = Differences(missing=missing, extra=extra, changed=every, unlike=unlike)
+            differences = Differences(missing=missing, extra=extra, changed=every, unlike=unlike)
             if mend and unlike:
                 self._sync(restart=True)
-            elif mend and len(found):
-                self._store.drop(found.extra)
-                for part in self._analysed(np.union1d(found.missing, found.changed)):
+            elif mend and len(differences):
+                self._store.drop(differences.extra)
+                for part in self._analysed(np.union1d(differences.missing, differences.changed)):
                     self._store.put(part)
             if mend:
                 self._store.recount()
-            return found
+            return differences
 
     def _analysed(self, rows: Rows) -> Iterator[list[tuple[int, list[str]]]]:
         """Yield rows with the terms of their chunks, as many as are stored at once."""
@@ -131,9 +131,9 @@ class SyncedKeywords:
         allowed = None if where is None else self._catalog.select(where)
         with self._follower.calls.guard():
             late = self._follower.lag(self._added_since)
-            found = self._store.best(self._weighed(terms), k + min(k, len(late.gone)), allowed)
-        known = ~np.isin(found.rows, np.concatenate([late.gone, late.added]))
-        rows, scores = found.rows[known], found.scores[known]
+            matches = self._store.best(self._weighed(terms), k + min(k, len(late.gone)), allowed)
+        current = ~np.isin(matches.rows, np.concatenate([late.gone, late.added]))
+        rows, scores = matches.rows[current], matches.scores[current]
         if len(late.added):
             fresh = self._terms.best_of(late.added, terms, k, where)
             rows = np.concatenate([rows, fresh.rows])

@@ -123,24 +123,24 @@ class SyncedVectors:
             missing = np.setdiff1d(np.setdiff1d(wanted, late), held)
             extra = np.setdiff1d(np.setdiff1d(held, wanted), gone)
             unlike = self._follower.unlike()
-            found = Differences(missing=missing, extra=extra, changed=self._changed(held), unlike=unlike)
+            differences = Differences(missing=missing, extra=extra, changed=self._changed(held), unlike=unlike)
             if mend and unlike:
                 self._sync(restart=True)
-            elif mend and len(found):
-                self._store.drop(np.union1d(found.extra, found.changed))
-                vectors = self._catalog.vectors(np.union1d(found.missing, found.changed).tolist())
+            elif mend and len(differences):
+                self._store.drop(np.union1d(differences.extra, differences.changed))
+                vectors = self._catalog.vectors(np.union1d(differences.missing, differences.changed).tolist())
                 if rows := sorted(vectors):
                     self._store.put(np.array(rows, dtype=np.int64), np.stack([vectors[row] for row in rows]))
                 self._store.seal(since)
-            return found
+            return differences
 
-    def _changed(self, held: Rows) -> Rows:
+    def _changed(self, stored: Rows) -> Rows:
         """Return the rows whose vector is not the catalog's."""
         changed = [_none()]
         for rows, vectors in self._catalog.vectors_since(0, self._dimensions):
-            known = np.isin(rows, held)
-            if known.any():
-                changed.append(self._store.differing(rows[known], vectors[known]))
+            present = np.isin(rows, stored)
+            if present.any():
+                changed.append(self._store.differing(rows[present], vectors[present]))
         return np.concatenate(changed)
 
     def _every_row(self) -> Rows:
@@ -156,11 +156,11 @@ class SyncedVectors:
             return nearest_rows(self._catalog, allowed.tolist(), vector, k)
         with self._follower.calls.guard():
             late = self._follower.lag(self._added_since)
-            found = self._asked(vector, k * self._store.refine, allowed, late)
+            nearest = self._asked(vector, k * self._store.refine, allowed, late)
         rows, vectors = late.added
         fresh = _allowed_mask(rows, allowed) if allowed is not None else np.ones(len(rows), dtype=bool)
         newest = nearest_of(iter([(rows[fresh], vectors[fresh])]), vector, k)
-        best = nearest_rows(self._catalog, np.union1d(found, newest.rows).tolist(), vector, k)
+        best = nearest_rows(self._catalog, np.union1d(nearest, newest.rows).tolist(), vector, k)
         if len(best) < k and len(best) < self._most(allowed):  # it found fewer than exist
             if allowed is not None:
                 return nearest_rows(self._catalog, allowed.tolist(), vector, k)

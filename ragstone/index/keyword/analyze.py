@@ -165,8 +165,8 @@ def _pairs(of_words: Sequence[tuple[str, ...]]) -> Iterator[str]:
 
 def _of_identifiers(text: str) -> Iterator[str]:
     """Yield each identifier in lower case, and the words in it that begin with capitals."""
-    for found in _NAME.finditer(text):
-        whole = found.group().strip("_")
+    for match in _NAME.finditer(text):
+        whole = match.group().strip("_")
         if len(whole) > _LONGEST_IDENTIFIER or not _IDENTIFIER.search(whole):
             continue
         yield whole.lower()

@@ -40,11 +40,11 @@ def balance(index: tantivy.Index, counted: Statistics, row: int, terms: Sequence
     mean, engine = counted.mean_length(), counted.engine_length(terms[0]) if terms else 0.0
     if not mean or not engine or abs(engine / mean - 1) <= DRIFTED:
         return False
-    held = counted.chunks + counted.removed + 1
-    tokens = engine * (held - 1) + len(terms)
-    least = max(1, math.ceil(tokens / mean - held))
+    total = counted.chunks + counted.removed + 1
+    tokens = engine * (total - 1) + len(terms)
+    least = max(1, math.ceil(tokens / mean - total))
     # The terms that these chunks must have: so many that the mean of all is right.
-    lacking = {more: mean * (held + more) - tokens for more in range(least, least + _TRIED)}
+    lacking = {more: mean * (total + more) - tokens for more in range(least, least + _TRIED)}
     more = min(lacking, key=lambda one: abs(lacking[one] - round(lacking[one])))
     filling = f"{_FILLING} " * max(0, round(lacking[more]))
     with writing(index) as writer:

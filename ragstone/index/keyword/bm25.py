@@ -171,13 +171,13 @@ class TermIndex:
         seen = self._looked()
         if seen.statistics is None:
             return [1.0] * len(words)
-        known = seen.weights  # words are only added, because other threads read them too
-        new = [word for word in dict.fromkeys(words) if word not in known]
+        cached = seen.weights  # words are only added, because other threads read them too
+        new = [word for word in dict.fromkeys(words) if word not in cached]
         with self._sound():
-            found = dict(zip(new, weights(seen.statistics, self._analyzer, new), strict=True))
-        if len(known) < MOST_WEIGHTS:
-            known.update(found)
-        return [found[word] if word in found else known[word] for word in words]
+            fresh = dict(zip(new, weights(seen.statistics, self._analyzer, new), strict=True))
+        if len(cached) < MOST_WEIGHTS:
+            cached.update(fresh)
+        return [fresh[word] if word in fresh else cached[word] for word in words]
 
     def unseen(self) -> float:
         """Return the weight that `weigh` gives a word that no chunk has."""
@@ -363,9 +363,9 @@ class TermIndex:
 
     def best_of(self, rows: NDArray[np.int64], terms: Sequence[str], k: int, where: Filter | None) -> Matches:
         """Return those of the ``k`` best chunks that are among these rows: of the best of them, none is missing."""
-        found = self.best(terms, k, where)
-        fresh = np.isin(found.rows, rows)
-        return Matches(rows=found.rows[fresh], scores=found.scores[fresh])
+        matches = self.best(terms, k, where)
+        fresh = np.isin(matches.rows, rows)
+        return Matches(rows=matches.rows[fresh], scores=matches.scores[fresh])
 
     def best(self, terms: Sequence[str], k: int, where: Filter | None) -> Matches:
         """Search in this thread."""

@@ -90,9 +90,9 @@ class Profiles:
 class Learning:
     """Profiles that can learn more."""
 
-    def __init__(self, known: Profiles) -> None:
-        self._counts = dict(zip(known.codes, known.counts.astype(np.uint32), strict=True))
-        self._chunks = dict(zip(known.codes, known.chunks.tolist(), strict=True))
+    def __init__(self, profiles: Profiles) -> None:
+        self._counts = dict(zip(profiles.codes, profiles.counts.astype(np.uint32), strict=True))
+        self._chunks = dict(zip(profiles.codes, profiles.chunks.tolist(), strict=True))
         self._known = dict(self._chunks)
 
     def take(self, text: str, language: str) -> None:
@@ -127,9 +127,9 @@ def groups_of(text: str, most: int) -> NDArray[np.uint32]:
     """Return the number of every group of characters in the first ``most``, with single spaces between words."""
     spaced = f" {' '.join(text[:most].lower().split())} "
     code = np.frombuffer(spaced.encode("utf-32-le", errors="surrogatepass"), dtype="<u4")
-    found, mixed = list["NDArray[np.uint32]"](), code
+    buckets, mixed = list["NDArray[np.uint32]"](), code
     for size in range(2, max(SIZES) + 1):
         mixed = mixed[:-1] * np.uint32(2654435761) + code[size - 1 :]
         if size in SIZES:
-            found.append((mixed ^ mixed >> np.uint32(15)) * np.uint32(2246822519) >> np.uint32(32 - 15))
-    return np.concatenate(found)
+            buckets.append((mixed ^ mixed >> np.uint32(15)) * np.uint32(2246822519) >> np.uint32(32 - 15))
+    return np.concatenate(buckets)

@@ -51,8 +51,8 @@ class Words:
         if request.allowed is None:
             return weights
         unseen = self._terms.unseen()
-        known = self.known(words, "", request)
-        return [weight if there or not weight else unseen for weight, there in zip(weights, known, strict=True)]
+        readable = self.known(words, "", request)
+        return [weight if there or not weight else unseen for weight, there in zip(weights, readable, strict=True)]
 
 
 class RequestWords:
@@ -73,11 +73,11 @@ class RequestWords:
 
     def near(self, word: str, errors: int) -> dict[str, int]:
         """Return words that look like this one, folded, with the number of chunks that have each (or an estimate)."""
-        found = self._terms.near(word, errors)
-        if self._allowed is None or not found:
-            return found
+        near = self._terms.near(word, errors)
+        if self._allowed is None or not near:
+            return near
         rows = self._catalog.select(self._allowed)
-        counted = {word: self._terms.among(word, "", rows, COUNT_LIMIT) for word in found}
+        counted = {word: self._terms.among(word, "", rows, COUNT_LIMIT) for word in near}
         return {word: count for word, count in counted.items() if count}
 
     def languages(self) -> Mapping[str, float]:

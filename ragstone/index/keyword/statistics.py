@@ -24,17 +24,17 @@ _REMEMBERED = 100_000
 class Statistics:
     """Counts of one state of an index, made when they are first asked for and kept."""
 
-    def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema, held: int) -> None:
+    def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema, total: int) -> None:
         """
         Args:
             searcher: sees the state.
             schema: of the index.
-            held: chunks in all segments, removed ones included.
+            total: chunks in all segments, removed ones included.
         """
         self.searcher, self._schema = searcher, schema
         self.chunks = searcher.num_docs
         """The number of chunks."""
-        self.removed = max(0, held - self.chunks)
+        self.removed = max(0, total - self.chunks)
         """The number of removed chunks that the segments still hold."""
         self._counts: dict[tuple[str, str], int] = {}
         self._corrections: dict[str, float] = {}
@@ -45,20 +45,20 @@ class Statistics:
 
     def having(self, term: str, field: str = "terms") -> int:
         """Return the number of chunks that have a term."""
-        known = self._counts.get((field, term))
-        if known is None:
+        count = self._counts.get((field, term))
+        if count is None:
             if len(self._counts) >= _REMEMBERED:
                 self._counts.clear()
-            known = self._counts[field, term] = self._counted(term, field)
-        return known
+            count = self._counts[field, term] = self._counted(term, field)
+        return count
 
     def _counted(self, term: str, field: str) -> int:
         count = self.searcher.doc_freq(field, term)
         if not self.removed or not count:
             return count
         query = tantivy.Query.term_query(self._schema, field, term, "basic")
-        found: Any = self.searcher.search(query, 1, count=True)
-        return int(found.count)
+        result: Any = self.searcher.search(query, 1, count=True)
+        return int(result.count)
 
     def rarity(self, term: str) -> float:
         """Return the inverse document frequency of a term."""
@@ -68,13 +68,13 @@ class Statistics:
         """Return what to multiply tantivy's weight of a term by; 0 if no chunk has the term."""
         if not self.removed:
             return float(self.having(term) > 0)
-        known = self._corrections.get(term)
-        if known is None:
+        correction = self._corrections.get(term)
+        if correction is None:
             if len(self._corrections) >= _REMEMBERED:
                 self._corrections.clear()
             engine = idf(self.searcher.doc_freq("terms", term), self.chunks + self.removed)
-            known = self._corrections[term] = self.rarity(term) / engine if self.having(term) else 0.0
-        return known
+            correction = self._corrections[term] = self.rarity(term) / engine if self.having(term) else 0.0
+        return correction
 
     def shares(self, languages: Sequence[str]) -> dict[str, float]:
         """Return the share of the chunks in each of these languages that is there."""
@@ -87,8 +87,8 @@ class Statistics:
         if self._mean is None:
             wanted: dict[str, Any] = {"mean": {"avg": {"field": "length"}}}
             asked: Any = self.searcher
-            found = asked.aggregate(tantivy.Query.all_query(), wanted)["mean"]["value"] if self.chunks else 0.0
-            self._mean = float(found)
+            mean = asked.aggregate(tantivy.Query.all_query(), wanted)["mean"]["value"] if self.chunks else 0.0
+            self._mean = float(mean)
         return self._mean
 
     def engine_length(self, term: str) -> float:

@@ -48,8 +48,8 @@ def any_of(statistics: Statistics, schema: tantivy.Schema, terms: Sequence[str])
     """
     should = list[tuple[tantivy.Occur, tantivy.Query]]()
     for term, weight in _weights(statistics, terms).items():
-        one = tantivy.Query.term_query(schema, "terms", term, "freq")
-        should.append((tantivy.Occur.Should, one if weight == 1 else tantivy.Query.boost_query(one, weight)))
+        query = tantivy.Query.term_query(schema, "terms", term, "freq")
+        should.append((tantivy.Occur.Should, query if weight == 1 else tantivy.Query.boost_query(query, weight)))
     return tantivy.Query.boolean_query(should)
 
 
@@ -60,17 +60,17 @@ def _weights(statistics: Statistics, terms: Sequence[str]) -> dict[str, float]:
     chunks is what takes long.
     """
     counted = Counter(searched(statistics, terms))
-    found = {
+    weights = {
         term: weight
         for term, count in counted.items()
         if (weight := count * weight_of(term) * statistics.correction(term))
     }
     for term in counted:
-        if term.startswith((STEM, START)) and (word := term[1:]) in found and term in found:
+        if term.startswith((STEM, START)) and (word := term[1:]) in weights and term in weights:
             chunks = statistics.having(word)
             if chunks > COMMON * statistics.chunks and abs(statistics.having(term) - chunks) <= ALIKE * chunks:
-                found[word] += found.pop(term)
-    return found
+                weights[word] += weights.pop(term)
+    return weights
 
 
 def filtered(
@@ -112,11 +112,11 @@ def filtered(
 
 def hits(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return rows and scores of the best; equal scores are in any order."""
-    found = searcher.search(query, k, count=False).hits
-    if not found:
+    hits = searcher.search(query, k, count=False).hits
+    if not hits:
         return NO_MATCHES.rows, np.empty(0, dtype=np.float32)
-    scores = [score for score, _ in found]  # several times faster than zip for thousands
-    rows = searcher.fast_field_values("row", [address for _, address in found])
+    scores = [score for score, _ in hits]  # several times faster than zip for thousands
+    rows = searcher.fast_field_values("row", [address for _, address in hits])
     if None in rows:  # of a damaged file
         rows = [row or 0 for row in rows]
     return np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32)

@@ -129,7 +129,7 @@ def count_word(counts: Counts, analyzer: Analyzer, word: str) -> int:
 
 def language_of(chunk: Chunk, detect: Detector | None) -> str:
     """Return the language of the document, or else of the chunk's own text; empty if nobody can tell."""
-    told = chunk.metadata.get("language")
-    if isinstance(told, str) and _CODE.fullmatch(told):
-        return told
+    language = chunk.metadata.get("language")
+    if isinstance(language, str) and _CODE.fullmatch(language):
+        return language
     return detect(chunk.headed) if detect else ""

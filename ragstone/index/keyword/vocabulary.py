@@ -64,13 +64,13 @@ class Words:
             KeyError: an array is missing.
             ValueError: the arrays do not fit together.
         """
-        found = cls(**{name: arrays[name] for name in cls.__slots__})
+        made = cls(**{name: arrays[name] for name in cls.__slots__})
         expected = {"starts": "<u4", "text": "|u1", "lengths": "|u1", "letters": "<u4", "pairs": "<u8"}
         fits = all(arrays[name].dtype.str == dtype for name, dtype in expected.items())
-        sizes = {len(found.starts) - 1, len(found.lengths), len(found.letters), len(found.pairs)}
-        if not fits or len(sizes) > 1 or found.starts[-1] != len(found.text):
+        sizes = {len(made.starts) - 1, len(made.lengths), len(made.letters), len(made.pairs)}
+        if not fits or len(sizes) > 1 or made.starts[-1] != len(made.text):
             raise ValueError("the words do not fit together")
-        return found
+        return made
 
     def to_arrays(self) -> Arrays:
         return {name: getattr(self, name) for name in self.__slots__}

@@ -34,16 +34,16 @@ class Wordbook:
     file: Described | None = None
 
     @classmethod
-    def read(cls, folder: Path, told: Mapping[str, Any], before: Wordbook) -> Wordbook:
+    def read(cls, folder: Path, manifest: Mapping[str, Any], before: Wordbook) -> Wordbook:
         """Return what the manifest describes; a file that ``before`` has already read is not read again.
 
         Raises:
             KeyError, TypeError, ValueError, OSError: it is not what was written.
         """
-        file, late = Described.from_json(told["file"]), Words.of(map(str, told["late"]))
+        file, late = Described.from_json(manifest["file"]), Words.of(map(str, manifest["late"]))
         if before.file is not None and before.file.name == file.name:
             return cls(words=before.words, late=late, profiles=before.profiles, file=file)
-        arrays, codes = map_columns(folder, file), tuple(map(str, told["languages"]))
+        arrays, codes = map_columns(folder, file), tuple(map(str, manifest["languages"]))
         counts, chunks = arrays["counts"], arrays["chunks"]
         if counts.shape != (len(codes), BUCKETS) or counts.dtype.str != "<u4" or len(chunks) != len(codes):
             raise ValueError("the profiles have another shape")
@@ -67,8 +67,8 @@ class Wordbook:
 class Gathering:
     """Learns from chunks, and writes what they add to a wordbook."""
 
-    def __init__(self, known: Wordbook) -> None:
-        self._known, self._learning = known, Learning(known.profiles)
+    def __init__(self, wordbook: Wordbook) -> None:
+        self._known, self._learning = wordbook, Learning(wordbook.profiles)
         self._new: set[str] = set()
         self._seen: set[str] = set()
 
@@ -85,11 +85,11 @@ class Gathering:
 
     def written(self, folder: Path, generation: int) -> Wordbook:
         """Return the wordbook with everything learned; it is durable when this returns, except for the late words."""
-        known = self._known
-        late = {*self._new, *(known.late[i] for i in range(len(known.late)))}
-        if known.file is not None and len(late) <= LATE and not self._learning.is_worth_keeping:
-            return Wordbook(words=known.words, late=Words.of(late), profiles=known.profiles, file=known.file)
-        everything = Words.of([*(known.words[i] for i in range(len(known.words))), *late])
+        before = self._known
+        late = {*self._new, *(before.late[i] for i in range(len(before.late)))}
+        if before.file is not None and len(late) <= LATE and not self._learning.is_worth_keeping:
+            return Wordbook(words=before.words, late=Words.of(late), profiles=before.profiles, file=before.file)
+        everything = Words.of([*(before.words[i] for i in range(len(before.words))), *late])
         profiles = self._learning.learned()
         arrays = {**everything.to_arrays(), "counts": profiles.counts, "chunks": profiles.chunks}
         columns = {

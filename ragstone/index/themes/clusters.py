@@ -81,12 +81,12 @@ def centroids_of(sample: Vector) -> tuple[Vector, Vector]:
     mean = sample.mean(axis=0, dtype=np.float32)
     points = _around(sample, mean)
     tried = [count for count in COUNTS if count * LEAST_MEMBERS <= len(points)]
-    found = [_k_means(points, count) for count in tried]
-    if not found:
+    clusterings = [_k_means(points, count) for count in tried]
+    if not clusterings:
         return mean, np.zeros((1, len(mean)), dtype=np.float32)
-    silhouettes = [_silhouette(points, centroids) for centroids in found]
+    silhouettes = [_silhouette(points, centroids) for centroids in clusterings]
     good = [at for at, value in enumerate(silhouettes) if value >= NEARLY_BEST * max(silhouettes)]
-    return mean, found[good[-1] if good else 0]
+    return mean, clusterings[good[-1] if good else 0]
 
 
 def nearest(vectors: Vector, mean: Vector, centroids: Vector) -> tuple[NDArray[np.int16], NDArray[np.float32]]:

@@ -87,22 +87,22 @@ class StoredThemes:
         renumbered = np.searchsorted(used, theme).astype(np.int16)
         return replace(themes, centroids=centroids[used], theme=renumbered)
 
-    def _updated(self, known: Themes, rows: Rows) -> Themes:
+    def _updated(self, before: Themes, rows: Rows) -> Themes:
         """Return themes of the same centroids, without the chunks that went and with those that came."""
-        stay = np.isin(known.rows, rows, assume_unique=True)
-        came = np.setdiff1d(rows, known.rows, assume_unique=True)
-        theme, fit = self._assigned(came, known.mean, known.centroids)
-        together = np.concatenate([known.rows[stay], came])
+        stay = np.isin(before.rows, rows, assume_unique=True)
+        came = np.setdiff1d(rows, before.rows, assume_unique=True)
+        theme, fit = self._assigned(came, before.mean, before.centroids)
+        together = np.concatenate([before.rows[stay], came])
         order = np.argsort(together, kind="stable")
-        added = known.added + len(came)
+        added = before.added + len(came)
         return replace(
-            known,
+            before,
             rows=together[order],
-            theme=np.concatenate([known.theme[stay], theme])[order],
-            fit=np.concatenate([known.fit[stay], fit])[order],
-            changed=known.changed + len(came) + int((~stay).sum()),
+            theme=np.concatenate([before.theme[stay], theme])[order],
+            fit=np.concatenate([before.fit[stay], fit])[order],
+            changed=before.changed + len(came) + int((~stay).sum()),
             added=added,
-            added_fit=(known.added_fit * known.added + float(fit.sum())) / max(added, 1),
+            added_fit=(before.added_fit * before.added + float(fit.sum())) / max(added, 1),
         )
 
     def _assigned(self, rows: Rows, mean: Vector, centroids: Vector) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
@@ -117,8 +117,8 @@ class StoredThemes:
         """Yield the vectors (n, dimensions) of rows, in parts and in their order."""
         for start in range(0, len(rows), AT_ONCE):
             part = rows[start : start + AT_ONCE]
-            found = self._catalog.vectors(part.tolist())
-            yield np.stack([found[row] for row in part.tolist()])
+            vectors = self._catalog.vectors(part.tolist())
+            yield np.stack([vectors[row] for row in part.tolist()])
 
     def _write(self, file: Path, stamp: Stamp, themes: Themes) -> None:
         """Keep the themes; a folder that cannot be written costs time, nothing else."""
@@ -135,19 +135,19 @@ class StoredThemes:
 def _read(file: Path) -> tuple[Stamp, Themes | None]:
     """Return the themes in a file with the commit they are of; None if the file is missing or damaged."""
     try:
-        with np.load(file, allow_pickle=False) as found:
-            stamp = Stamp(generation=int(found["generation"]), mark=str(found["mark"]))
+        with np.load(file, allow_pickle=False) as arrays:
+            stamp = Stamp(generation=int(arrays["generation"]), mark=str(arrays["mark"]))
             return stamp, Themes(
-                rows=found["rows"],
-                theme=found["theme"],
-                fit=found["fit"],
-                mean=found["mean"],
-                centroids=found["centroids"],
-                built=int(found["built"]),
-                built_fit=float(found["built_fit"]),
-                changed=int(found["changed"]),
-                added=int(found["added"]),
-                added_fit=float(found["added_fit"]),
+                rows=arrays["rows"],
+                theme=arrays["theme"],
+                fit=arrays["fit"],
+                mean=arrays["mean"],
+                centroids=arrays["centroids"],
+                built=int(arrays["built"]),
+                built_fit=float(arrays["built_fit"]),
+                changed=int(arrays["changed"]),
+                added=int(arrays["added"]),
+                added_fit=float(arrays["added_fit"]),
             )
     except (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
         return Stamp(), None

@@ -152,9 +152,9 @@ class EmbeddedVectors:
             return NO_MATCHES
         query = None if state.sketcher is None else state.sketcher.query(vector)
         wanted = max(k, EXACT) if query else k
-        found = [part.nearest(vector, query, wanted, selected) for part in state.parts]
-        rows = np.concatenate([rows for rows, _ in found])
-        scores = np.concatenate([scores for _, scores in found])
+        nearest = [part.nearest(vector, query, wanted, selected) for part in state.parts]
+        rows = np.concatenate([rows for rows, _ in nearest])
+        scores = np.concatenate([scores for _, scores in nearest])
         if len(rows) > wanted:
             best = np.argpartition(-scores, wanted - 1)[:wanted]
             rows, scores = rows[best], scores[best]

@@ -99,8 +99,8 @@ class Segment:
                 passes[part] = True
                 part = None
         if self.codes is not None and query is not None:
-            found, similarity = nearest(self.codes, query, k, part=part, passes=passes)
-            return self.rows[found], similarity
+            positions, similarity = nearest(self.codes, query, k, part=part, passes=passes)
+            return self.rows[positions], similarity
         vectors = _vectors(self)
         if part is not None:
             return self.rows[part], vectors[part] @ vector

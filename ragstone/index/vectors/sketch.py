@@ -152,18 +152,18 @@ def nearest(
     more = max(1, MEASURED_ON // len(query.turned))
     close = (k + CLOSE) * more
     if count > max(FEW, close):
-        found = _near(codes.bits, query.signs, part, passes, (max(NEAR, 5 * k) + count // NEAR_SHARE) * more)
-        if len(found) > close:
-            estimate = _estimated(codes, query, found)
-            found = found[np.argpartition(-estimate, close - 1)[:close]]
-            found.sort()  # in the order of the file, or of memory, they are read faster
+        positions = _near(codes.bits, query.signs, part, passes, (max(NEAR, 5 * k) + count // NEAR_SHARE) * more)
+        if len(positions) > close:
+            estimate = _estimated(codes, query, positions)
+            positions = positions[np.argpartition(-estimate, close - 1)[:close]]
+            positions.sort()  # in the order of the file, or of memory, they are read faster
     elif part is not None:
-        found = part
+        positions = part
     else:
-        found = np.arange(count) if passes is None else np.flatnonzero(passes)
-    similarity = (codes.cells[found].astype(np.float32) @ query.turned) * codes.scales[found] + query.offset
+        positions = np.arange(count) if passes is None else np.flatnonzero(passes)
+    similarity = (codes.cells[positions].astype(np.float32) @ query.turned) * codes.scales[positions] + query.offset
     # What a damaged file makes of one number must not spoil the others.
-    return found, np.nan_to_num(similarity, nan=-1).clip(-1, 1)
+    return positions, np.nan_to_num(similarity, nan=-1).clip(-1, 1)
 
 
 def _near(
@@ -181,12 +181,12 @@ def _near(
         bits = np.take(bits, part, axis=1)
     half = -(-len(bits) // 2)
     distance = _differing(bits[:half], signs[:half])
-    found = _least(distance, passes, HALF_MORE * count)
+    positions = _least(distance, passes, HALF_MORE * count)
     if len(bits) > half:
-        rest = np.take(bits[half:], found, axis=1)
-        total = distance[found] + _differing(rest, signs[half:])
-        found = found[_least(total, None, count)]
-    return found if part is None else part[found]
+        rest = np.take(bits[half:], positions, axis=1)
+        total = distance[positions] + _differing(rest, signs[half:])
+        positions = positions[_least(total, None, count)]
+    return positions if part is None else part[positions]
 
 
 def _least(distance: NDArray[np.uint16], passes: NDArray[np.bool_] | None, count: int) -> Positions:
@@ -201,11 +201,11 @@ def _least(distance: NDArray[np.uint16], passes: NDArray[np.bool_] | None, count
     if share < 1 and len(sample):
         limit = np.partition(sample, int(share * len(sample)))[int(share * len(sample))]
     while True:
-        found = np.flatnonzero(distance <= limit)
+        positions = np.flatnonzero(distance <= limit)
         if passes is not None:
-            found = found[passes[found]]
-        if limit >= most or len(found) * 2 >= count:
-            return found
+            positions = positions[passes[positions]]
+        if limit >= most or len(positions) * 2 >= count:
+            return positions
         limit = min(most, limit + distance.dtype.type(4))
 
 
@@ -230,17 +230,17 @@ def _differing(bits: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[n
     return out
 
 
-def _estimated(codes: Codes, query: Query, found: Positions) -> Vector:
+def _estimated(codes: Codes, query: Query, positions: Positions) -> Vector:
     """The similarity of some vectors with the query, without its constant part, estimated from signs."""
-    bits = np.take(codes.bits, found, axis=1)
+    bits = np.take(codes.bits, positions, axis=1)
     set_bits = np.bitwise_count(bits).sum(axis=0, dtype=np.uint16)
     # Sixteen bits hold the sum of up to 4,000 dimensions.
-    weighted = np.zeros(len(found), dtype=np.uint16 if len(query.turned) <= 4000 else np.uint32)
+    weighted = np.zeros(len(positions), dtype=np.uint16 if len(query.turned) <= 4000 else np.uint32)
     for step, ours in enumerate(query.steps):
         weighted += np.bitwise_count(bits & ours[:, None]).sum(axis=0, dtype=weighted.dtype) << step
     # The query's values are about low + width * step, and a sign counts them once or takes them off once.
     product = 2 * (query.low * set_bits.astype(np.float32) + query.width * weighted.astype(np.float32)) - query.total
-    return (product * codes.norms[found]).astype(np.float32, copy=False)
+    return (product * codes.norms[positions]).astype(np.float32, copy=False)
 
 
 def _packed(signs: NDArray[np.bool_]) -> NDArray[np.uint64]:

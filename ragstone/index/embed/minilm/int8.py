@@ -49,29 +49,31 @@ def ranges(path: Path) -> dict[str, Range]:
 
 
 def tensors(
-    vectors: Mapping[str, np.ndarray], quantized: Quantized, known: Mapping[str, Range]
+    vectors: Mapping[str, np.ndarray], quantized: Quantized, ranges: Mapping[str, Range]
 ) -> dict[str, np.ndarray]:
     """Return everything that the graph names.
 
     Args:
         vectors: biases and the weights of normalisations, by name.
         quantized: the matrices.
-        known: the range of each input.
+        ranges: the range of each input.
     """
     values = dict(vectors)
     for layer in range(LAYERS):
         for product, width in WIDTHS.items():
             name = f"{layer}.{product}"
-            one = known[name]
-            scale = (one.high - one.low) / LEVELS
+            bounds = ranges[name]
+            scale = (bounds.high - bounds.low) / LEVELS
             values[f"{name}.input.scale"] = np.array([scale], dtype=np.float32)
-            values[f"{name}.input.zero"] = np.array([round(-one.low / scale)], dtype=np.uint8)
-            if one.copied:
-                values[f"{name}.input.shrink"] = shrunk(one.copied, width)
-                values[f"{name}.input.copied"] = np.array(one.copied, dtype=np.int64)
+            values[f"{name}.input.zero"] = np.array([round(-bounds.low / scale)], dtype=np.uint8)
+            if bounds.copied:
+                values[f"{name}.input.shrink"] = shrunk(bounds.copied, width)
+                values[f"{name}.input.copied"] = np.array(bounds.copied, dtype=np.int64)
             for matrix in (f"{layer}.{head}" for head in "qkv") if product == "qkv" else (name,):
                 rows, scales = quantized(f"{matrix}.weight")
-                values[f"{matrix}.weight"] = np.concatenate([rows, rows[list(one.copied)]]) if one.copied else rows
+                if bounds.copied:
+                    rows = np.concatenate([rows, rows[list(bounds.copied)]])
+                values[f"{matrix}.weight"] = rows
                 values[f"{matrix}.scale"] = scales
     return values
 

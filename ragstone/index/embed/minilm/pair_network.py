@@ -133,9 +133,9 @@ class PairNetwork:
         pairs: list[list[int]] = []
         begins: list[int] = []
         for first, second in zip(firsts, seconds, strict=True):
-            one = first.ids[:LONGEST_FIRST]
-            pairs.append([CLS, *one, SEP, *second.ids[: LONGEST - len(one) - 3], SEP])
-            begins.append(len(one) + 2)
+            ids = first.ids[:LONGEST_FIRST]
+            pairs.append([CLS, *ids, SEP, *second.ids[: LONGEST - len(ids) - 3], SEP])
+            begins.append(len(ids) + 2)
         out: list[Together] = []
         network, cut = self._network, batches(pairs, BATCH_TOKENS)
 

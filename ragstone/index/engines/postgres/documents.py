@@ -89,8 +89,8 @@ class PostgresDocuments:
             for start in range(0, len(gone), AT_ONCE):
                 with self._server.transaction(patient=True) as db:
                     self._delete(db, gone[start : start + AT_ONCE])
-            found = self._stored(changed)
-            while part := list(islice(found, AT_ONCE)):
+            documents = self._stored(changed)
+            while part := list(islice(documents, AT_ONCE)):
                 self._put(part, changed)
 
     def difference(self, *, mend: bool) -> Differences:
@@ -132,10 +132,10 @@ class PostgresDocuments:
             for name in {*self._configurations.values()}:
                 db.execute("SELECT %s::regconfig", [name])  # fails here if it does not exist
             sql = f"SELECT id, signature FROM {SCHEMA}.documents WHERE knowledge_base = %s"
-            held = dict(db.execute(sql.encode(), [self._names.token]).fetchall())
+            stored = dict(db.execute(sql.encode(), [self._names.token]).fetchall())
         keys = {self._key(id): id for id in wanted}
-        changed = {id: wanted[id] for key, id in keys.items() if held.get(key) != wanted[id]}
-        return changed, [key for key in held if key not in keys]
+        changed = {id: wanted[id] for key, id in keys.items() if stored.get(key) != wanted[id]}
+        return changed, [key for key in stored if key not in keys]
 
     def _altered(self, late: Mapping[str, str]) -> list[str]:
         """Return the documents whose rows are not what their signatures say; ``late`` ones have other signatures."""
@@ -181,20 +181,21 @@ class PostgresDocuments:
                 for row in self._rows(chunks.values(), configurations):
                     copy.write_row(row)
 
-    def _columns(self, one: Document) -> tuple[object, ...]:
-        facts, readers = one.metadata, one.metadata.get(READERS)
+    def _columns(self, document: Document) -> tuple[object, ...]:
+        facts, readers = document.metadata, document.metadata.get(READERS)
         kind = str(facts.get("source_type") or facts.get("kind") or "")
-        told = {name: list(value) if isinstance(value, tuple) else value for name, value in facts.items()}
+        values = {name: list(value) if isinstance(value, tuple) else value for name, value in facts.items()}
         named = None if readers is None else list(readers) if isinstance(readers, tuple) else [str(readers)]
-        metadata = _plain(json.dumps(told, ensure_ascii=False))
-        return _plain(one.title), _plain(one.url), kind, named, metadata, self._configuration(facts.get("language"))
+        metadata = _plain(json.dumps(values, ensure_ascii=False))
+        configuration = self._configuration(facts.get("language"))
+        return _plain(document.title), _plain(document.url), kind, named, metadata, configuration
 
     def _rows(
         self, chunks: Iterable[Chunk], configurations: Mapping[str, str]
     ) -> Iterator[tuple[uuid.UUID, uuid.UUID, int, str, str]]:
-        for one in chunks:
-            key, document = self._key(one.id), self._key(one.document_id)
-            yield key, document, one.index, _plain(one.text), configurations[one.document_id]
+        for chunk in chunks:
+            key, document = self._key(chunk.id), self._key(chunk.document_id)
+            yield key, document, chunk.index, _plain(chunk.text), configurations[chunk.document_id]
 
     def _delete(self, db: Connection, keys: Sequence[uuid.UUID]) -> None:
         sql = f"DELETE FROM {SCHEMA}.documents WHERE id = ANY(%s) AND knowledge_base = %s"

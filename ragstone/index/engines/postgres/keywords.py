@@ -137,17 +137,17 @@ class PostgresTerms:
         budget = MOST_LOOKED_UP if allowed is not None and len(allowed) <= LOOKED_UP else LOOKED_UP
         while True:
             taken = _within(rarest, budget)
-            found = self._scored(rarest, rarest[:taken], k, allowed)
+            matches = self._scored(rarest, rarest[:taken], k, allowed)
             rest = (self._k1 + 1) * sum(one.weight for one in rarest[taken:])
-            enough = len(found) == k and (float(found.scores[-1]) > rest or budget >= MOST_LOOKED_UP)
+            enough = len(matches) == k and (float(matches.scores[-1]) > rest or budget >= MOST_LOOKED_UP)
             if taken == len(rarest) or enough:
-                return found
+                return matches
             budget = budget * 4 if budget < MOST_LOOKED_UP else len(rarest) * rarest[-1].chunks
 
     def rows(self) -> Rows:
         with self._server.transaction(patient=True) as db:
-            found = db.execute(f"SELECT row FROM {self._table.table} ORDER BY row".encode()).fetchall()
-        return np.array([row for (row,) in found], dtype=np.int64)
+            rows = db.execute(f"SELECT row FROM {self._table.table} ORDER BY row".encode()).fetchall()
+        return np.array([row for (row,) in rows], dtype=np.int64)
 
     def differing(self, chunks: Sequence[tuple[int, list[str]]]) -> Rows:
         sql = f"""
@@ -162,8 +162,8 @@ class PostgresTerms:
             [_vector(terms) for _, terms in chunks],
         ]
         with self._server.transaction(patient=True) as db:
-            found = db.execute(sql.encode(), values).fetchall()
-        return np.array([row for (row,) in found], dtype=np.int64)
+            rows = db.execute(sql.encode(), values).fetchall()
+        return np.array([row for (row,) in rows], dtype=np.int64)
 
     def recount(self) -> None:
         """Correct the number and the length of all chunks, from which the mean length comes."""
@@ -207,8 +207,8 @@ class PostgresTerms:
             LIMIT %s
         """
         like = [f"%{piece}%" for piece in pieces]
-        found = self._server.rows(sql, [length - errors, length + errors, like, [*MARKS, LANGUAGE], most])
-        return [term for (term,) in found if term.isalpha()]
+        rows = self._server.rows(sql, [length - errors, length + errors, like, [*MARKS, LANGUAGE], most])
+        return [term for (term,) in rows if term.isalpha()]
 
     def count_among(self, terms: Sequence[str], rows: Rows, most: int) -> int:
         """Count the rows that have one of these terms, up to ``most``."""

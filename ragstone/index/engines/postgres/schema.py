@@ -96,10 +96,10 @@ def _version(db: Connection) -> int | None:
 
 def _function(db: Connection, signature: str) -> Looked:
     sql = "SELECT prosecdef, proconfig FROM pg_proc WHERE oid = to_regprocedure(%s)"
-    found = db.execute(sql, [signature]).fetchone()
-    if found is None:
+    row = db.execute(sql, [signature]).fetchone()
+    if row is None:
         return Looked(what=signature, well=False, detail="is not there")
-    if found[0]:
+    if row[0]:
         return Looked(what=signature, well=False, detail="runs with its owner's rights, not with its caller's")
     return Looked(what=signature, well=True, detail="runs with its caller's rights")
 
@@ -119,26 +119,26 @@ def _security(db: Connection) -> Looked:
         SELECT count(*) FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid
         WHERE c.relnamespace = to_regnamespace(%s) AND c.relrowsecurity AND p.polname = 'readers'
     """
-    found: Any = db.execute(sql, [SCHEMA]).fetchone()
-    well = found[0] == 2
+    row: Any = db.execute(sql, [SCHEMA]).fetchone()
+    well = row[0] == 2
     return Looked(what="row-level security", well=well, detail="on for both tables" if well else "is not on")
 
 
 def _letters(db: Connection) -> Looked:
     """A database of the locale C does not know that Ą is a large ą, and so does not find the one by the other."""
     well = db.execute("SELECT lower('Ą') = 'ą'").fetchone() == (True,)
-    told = "capitals beyond ASCII are known" if well else "capitals beyond ASCII are not known: the locale is C"
-    return Looked(what="letters", well=well or None, detail=told)
+    detail = "capitals beyond ASCII are known" if well else "capitals beyond ASCII are not known: the locale is C"
+    return Looked(what="letters", well=well or None, detail=detail)
 
 
 def _tested(server: Server) -> list[Looked]:
     """What the self-test says; it takes back what it writes."""
     try:
         with server.transaction() as db:
-            found = db.execute("SELECT check_name, passed, detail FROM public.test_search_function('POLA')").fetchall()
+            checks = db.execute("SELECT check_name, passed, detail FROM public.test_search_function('POLA')").fetchall()
     except EngineError as error:
         return [Looked(what="self-test", well=False, detail=str(error))]
-    return [Looked(what=f"self-test: {what}", well=well, detail=detail) for what, well, detail in found]
+    return [Looked(what=f"self-test: {what}", well=well, detail=detail) for what, well, detail in checks]
 
 
 def _refuses_nothing(server: Server) -> Looked:

@@ -143,8 +143,8 @@ class ServedTerms:
         counts, folded = self._counts(), fold(word)
         if counts is None:
             return {}
-        found = Words.of(self._store.like(_pieces(folded, errors), len(folded), errors, CANDIDATES))
-        near = found.near(folded, errors)
+        candidates = Words.of(self._store.like(_pieces(folded, errors), len(folded), errors, CANDIDATES))
+        near = candidates.near(folded, errors)
         counts.prepare(near)
         counted = {one: count_word(counts, self._analyzer, one) for one in near}
         return {one: count for one, count in counted.items() if count}
@@ -170,8 +170,8 @@ class ServedTerms:
         likeliest = max(shares, key=lambda code: shares[code], default="")
         if likeliest and shares[likeliest] >= _ALMOST_ALL:
             return likeliest
-        found = self._detect(text) if self._detect else ""
-        return found if found in shares else None
+        language = self._detect(text) if self._detect else ""
+        return language if language in shares else None
 
     def _counts(self, *, fresh: bool = False) -> _ServerCounts | None:
         """Return the counts of the engine; None if it is away or empty: then all words weigh the same.

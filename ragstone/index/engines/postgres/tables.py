@@ -78,8 +78,8 @@ class IndexTable:
             if not exists(db, "indexes") or not exists(db, name):
                 return Stamp()
             sql = "SELECT generation, mark FROM ragstone.indexes WHERE name = %s AND made_with = %s"
-            found = db.execute(sql, [name, self._made_with]).fetchone()
-        return Stamp(generation=found[0], mark=found[1]) if found else Stamp()
+            row = db.execute(sql, [name, self._made_with]).fetchone()
+        return Stamp(generation=row[0], mark=row[1]) if row else Stamp()
 
     def begin(self) -> None:
         """Create an empty table, which is not searched before it is sealed, and drop tables that nobody needs."""
@@ -111,8 +111,8 @@ class IndexTable:
             return 0
         sql = "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass(%s)"
         with self.server.transaction() as db:
-            found = db.execute(sql, [self.table]).fetchone()
-        return found[0] if found else 0
+            row = db.execute(sql, [self.table]).fetchone()
+        return row[0] if row else 0
 
     def resume(self) -> None:
         """Change the table that is searched from now on, and give up one that was being built."""
@@ -121,8 +121,8 @@ class IndexTable:
     def count(self, db: Connection, chunks: int, length: int = 0) -> int:
         """Record more rows, in the transaction that puts them, and return the number of all."""
         sql = "UPDATE ragstone.indexes SET chunks = chunks + %s, length = length + %s WHERE name = %s RETURNING chunks"
-        found = db.execute(sql, [chunks, length, self.target]).fetchone()
-        return found[0] if found else 0
+        row = db.execute(sql, [chunks, length, self.target]).fetchone()
+        return row[0] if row else 0
 
     def seal(self, db: Connection, stamp: Stamp) -> None:
         """Record the commit, in the transaction of its changes."""

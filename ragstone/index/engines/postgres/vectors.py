@@ -83,10 +83,10 @@ class PostgresVectors:
         return self._table.stamp()
 
     def unlike(self) -> str:
-        held = self._held_partitions()
-        if not self._partitions or self._partitions == held or not self._table.current:
+        partitions = self._held_partitions()
+        if not self._partitions or self._partitions == partitions or not self._table.current:
             return ""
-        return f"it was made with {held} partitions, and services.postgres.partitions is {self._partitions}"
+        return f"it was made with {partitions} partitions, and services.postgres.partitions is {self._partitions}"
 
     def _held_partitions(self) -> int:
         """Return the partitions of the table that is searched; the server is asked once for each table."""
@@ -135,23 +135,23 @@ class PostgresVectors:
             return self._rows(sql, [allowed.tolist(), asked, k], k, exact=True)
         operand, cast = self._operand()
         sql = f"SELECT row FROM {self._table.table} ORDER BY {operand} <=> %s::{cast} LIMIT %s"
-        found = self._rows(sql, [asked, k], k, exact=False)
+        rows = self._rows(sql, [asked, k], k, exact=False)
         # The graph search may end with too few; then all are compared.
-        return found if len(found) == k else self._rows(sql, [asked, k], k, exact=True)
+        return rows if len(rows) == k else self._rows(sql, [asked, k], k, exact=True)
 
     def rows(self) -> Rows:
         with self._server.transaction(patient=True) as db:
-            found = db.execute(f"SELECT row FROM {self._table.table} ORDER BY row".encode()).fetchall()
-        return np.array([row for (row,) in found], dtype=np.int64)
+            rows = db.execute(f"SELECT row FROM {self._table.table} ORDER BY row".encode()).fetchall()
+        return np.array([row for (row,) in rows], dtype=np.int64)
 
     def differing(self, rows: Rows, vectors: Vector) -> Rows:
         sql = f"SELECT row, embedding::real[] FROM {self._table.table} WHERE row = ANY(%s)"
-        held = np.full(vectors.shape, np.nan, dtype=np.float32)
+        stored = np.full(vectors.shape, np.nan, dtype=np.float32)
         for start in range(0, len(rows), AT_ONCE):
             with self._server.transaction(patient=True) as db:
                 for row, vector in db.execute(sql.encode(), [rows[start : start + AT_ONCE].tolist()]):
-                    held[np.searchsorted(rows, row)] = vector
-        return rows[unlike(held, vectors)]
+                    stored[np.searchsorted(rows, row)] = vector
+        return rows[unlike(stored, vectors)]
 
     def _rows(self, sql: str, values: list[object], k: int, *, exact: bool) -> Rows:
         parts = 0 if exact else self._held_partitions()
@@ -167,8 +167,8 @@ class PostgresVectors:
                     " set_config('hnsw.ef_search', %s, true), set_config('hnsw.max_scan_tuples', %s, true)",
                     [str(width), str(max(20_000, 20 * k))],
                 )
-            found = db.execute(sql.encode(), values).fetchall()
-        return np.array([row for (row,) in found], dtype=np.int64)
+            rows = db.execute(sql.encode(), values).fetchall()
+        return np.array([row for (row,) in rows], dtype=np.int64)
 
     def _delete(self, db: Connection, rows: Rows) -> None:
         sql = f"DELETE FROM {quoted(self._table.target)} WHERE row = ANY(%s)"

@@ -78,8 +78,8 @@ class Collection:
                 return {}
             if not self._client.collection_exists(name):
                 return {}
-            found = self._client.retrieve(name, [ABOUT], consistency=self._consistency, timeout=self._seconds)
-        return (found[0].payload or {}) if found else {}
+            points = self._client.retrieve(name, [ABOUT], consistency=self._consistency, timeout=self._seconds)
+        return (points[0].payload or {}) if points else {}
 
     def unlike(self, *, has_vectors: bool) -> str:
         """Return how the collection differs from the settings; the server is asked once for each collection."""

@@ -142,24 +142,25 @@ class QdrantTerms:
         asked = [one for one in terms if one.chunks]
         if not asked or k < 1 or (allowed is not None and not len(allowed)):
             return NO_MATCHES
-        known = self._searched()
-        mean = self._today(known)
-        most = max(1.0, self._drift(mean, known)) * (1 + ROUNDED)  # times what the server says: no chunk scores more
-        told = allowed if allowed is not None and len(allowed) <= TOLD else None
-        everything = 2 * known.chunks + MOST
+        collection = self._searched()
+        mean = self._today(collection)
+        # No chunk scores more than this times what the server says.
+        most = max(1.0, self._drift(mean, collection)) * (1 + ROUNDED)
+        sent = allowed if allowed is not None and len(allowed) <= TOLD else None
+        everything = 2 * collection.chunks + MOST
         depth = min(k + k // 2 + ROOM, everything)
-        if allowed is not None and told is None:
-            depth = min(depth + depth * known.chunks // len(allowed), everything)
+        if allowed is not None and sent is None:
+            depth = min(depth + depth * collection.chunks // len(allowed), everything)
         while True:
-            points = self._fetched(known.name, asked, depth, told)
-            found = self._scored(points, asked, mean)
-            if allowed is not None and told is None:
-                kept = np.isin(found.rows, allowed)
-                found = Matches(rows=found.rows[kept], scores=found.scores[kept])
-            full = len(found) >= k
-            sure = full and (depth >= MOST or float(found.scores[k - 1]) > most * points[-1].score)
+            points = self._fetched(collection.name, asked, depth, sent)
+            matches = self._scored(points, asked, mean)
+            if allowed is not None and sent is None:
+                kept = np.isin(matches.rows, allowed)
+                matches = Matches(rows=matches.rows[kept], scores=matches.scores[kept])
+            full = len(matches) >= k
+            sure = full and (depth >= MOST or float(matches.scores[k - 1]) > most * points[-1].score)
             if sure or len(points) < depth or depth == everything:
-                return Matches(rows=found.rows[:k], scores=found.scores[:k])
+                return Matches(rows=matches.rows[:k], scores=matches.scores[:k])
             depth = min(depth * 4, everything)
 
     def _fetched(
@@ -219,13 +220,13 @@ class QdrantTerms:
             self.stamp()
         return self._known
 
-    def _today(self, known: _Known) -> float:
+    def _today(self, collection: _Known) -> float:
         """The mean length now; where that is not known, what it was."""
-        return self._mean() or known.mean
+        return self._mean() or collection.mean
 
-    def _drift(self, mean: float, known: _Known) -> float:
+    def _drift(self, mean: float, collection: _Known) -> float:
         """How many times as long chunks are as when the collection was begun, where scores depend on that."""
-        return mean / known.mean if self._k1 and self._b else 1.0
+        return mean / collection.mean if self._k1 and self._b else 1.0
 
     def _norm(self, length: NDArray[np.float64] | int, mean: float) -> NDArray[np.float64]:
         return self._k1 * (1 - self._b + self._b * np.asarray(length, dtype=np.float64) / mean)
@@ -245,11 +246,11 @@ def _parts(chunks: Sequence[tuple[int, list[str]]]) -> Iterator[list[tuple[int, 
         yield part
 
 
-def _is_same(held: models.Record, wanted: models.PointStruct) -> bool:
+def _is_same(stored: models.Record, wanted: models.PointStruct) -> bool:
     """Return whether a point has the payload and the sparse vector that it was stored with, rounding aside."""
-    here, there = _weights(held.vector), _weights(wanted.vector)
+    here, there = _weights(stored.vector), _weights(wanted.vector)
     return (
-        held.payload == wanted.payload
+        stored.payload == wanted.payload
         and here.keys() == there.keys()
         and all(abs(here[place] - there[place]) <= ROUNDED * there[place] for place in there)
     )

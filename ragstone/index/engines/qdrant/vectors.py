@@ -91,8 +91,8 @@ class QdrantVectors:
             if exact
             else models.SearchParams(hnsw_ef=EFFORT, quantization=oversampled(self._settings, k))
         )
-        found = self._collection.best(vector.tolist(), k, using=TEXT, only=allowed, params=effort)
-        return np.array([point.id for point in found if point.id != ABOUT], dtype=np.int64)
+        rows = self._collection.best(vector.tolist(), k, using=TEXT, only=allowed, params=effort)
+        return np.array([point.id for point in rows if point.id != ABOUT], dtype=np.int64)
 
     def unlike(self) -> str:
         return self._collection.unlike(has_vectors=True)
@@ -101,12 +101,12 @@ class QdrantVectors:
         return self._collection.rows()
 
     def differing(self, rows: Rows, vectors: Vector) -> Rows:
-        held = np.full(vectors.shape, np.nan, dtype=np.float32)
+        stored = np.full(vectors.shape, np.nan, dtype=np.float32)
         for point in self._collection.points(rows):
             vector = point.vector.get(TEXT) if isinstance(point.vector, dict) else None
             if isinstance(vector, list):
-                held[np.searchsorted(rows, int(point.id))] = vector
-        return rows[unlike(held, vectors)]
+                stored[np.searchsorted(rows, int(point.id))] = vector
+        return rows[unlike(stored, vectors)]
 
 
 def build(context: StoreContext) -> QdrantVectors:
