@@ -3,7 +3,6 @@
 from dataclasses import replace
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +16,6 @@ from ragstone.question import read
 from ragstone.respond.drafts import cite
 from ragstone.respond.quoting.quoted_text import labels_of, written
 from ragstone.respond.quoting.quotes import COMPARED, READ, Likely, Quote, are_neighbours, chosen, passages, quote_of
-from ragstone.respond.quoting.rules import favoured
 from ragstone.respond.quoting.scored import Sentence, Told, refers_back
 
 STAFF = (
@@ -195,13 +193,3 @@ def test_every_language_has_openings(language: str):
     lists = written_in(language)
     assert lists.pronouns
     assert not lists.openings.match("zzz")
-
-
-def test_sentence_with_a_phrase_of_the_question_is_likelier():
-    found = hit("Deutsche Telekom hired the CEO of Energy Web. Tim Höttges is CEO of Deutsche Telekom.")
-    sentences = [
-        Sentence(hit=found, place=0, number=number, span=span, own=0.5)
-        for number, span in enumerate(chunk.sentences(found.chunk.text))
-    ]
-    apart, together = favoured(read("Who is the CEO of Deutsche Telekom?"), sentences, np.array([0.5, 0.5]))
-    assert together > apart == 0.5

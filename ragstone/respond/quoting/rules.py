@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.core.question import Question
-from ragstone.core.words import Word
 from ragstone.language.facts import words
 from ragstone.respond.quoting.quotes import Quote
 from ragstone.respond.quoting.scored import Sentence
@@ -80,27 +78,9 @@ def _is_measured(question: Question, said: Said) -> bool:
     return any(word.value and word.unit in question.asks.units for word in words(said.text))
 
 
-def _phrases(question: Question) -> list[str]:
-    """Return the pairs of content words of a question that function words join: "ceo of deutsche"."""
-    asked = question.words
-    content = [place for place, word in enumerate(asked) if not word.stop]
-    return [_spaced(asked[one : other + 1]) for one, other in pairwise(content) if other - one > 1]
-
-
-def _has_phrase(question: Question, said: Said) -> bool:
-    """Return whether a sentence has such a pair word for word, and not only its words apart."""
-    text = _spaced(words(said.text))
-    return any(phrase in text for phrase in _phrases(question))
-
-
-def _spaced(some: Sequence[Word]) -> str:
-    return f" {' '.join(word.lower for word in some)} "
-
-
 RULES: tuple[Rule, ...] = (
     Rule(name="code", applies=lambda one: bool(one.asks.codes), says=_explains_code, alone=True, least=0.85, gain=0.0),
     Rule(name="unit", applies=lambda one: bool(one.asks.units), says=_is_measured, odds=2.5, gain=0.0),
-    Rule(name="phrase", applies=lambda one: bool(_phrases(one)), says=_has_phrase, odds=1.0, gain=0.2),
 )
 """All rules, in the order in which they take effect.
 
