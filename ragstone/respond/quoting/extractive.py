@@ -181,8 +181,7 @@ class ExtractiveAnswerer:
             request=request,
             linked=linked(evidence, quoted_chunks[0].id),
         )
-        probability = lowered(self._probability(found, evidence, request), lacks)
-        return self._tables.lowered(probability, evidence.question, _with_chunks(found), request), lacks
+        return lowered(self._probability(found, evidence, request), lacks), lacks
 
     def _with_all(self, found: _Found, evidence: Evidence, request: Request) -> _Found | None:
         """Return the same with quotes from the passages alone that have all that the question fixes; None without one.

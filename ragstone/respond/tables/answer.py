@@ -119,24 +119,6 @@ class TableReader:
             passages = (Passage(hit=hit), *passages)
         return replace(evidence, hits=(hit, *evidence.hits), passages=passages)
 
-    def lowered(
-        self, probability: float, question: Question, quoted: Sequence[tuple[str, Chunk]], request: Request
-    ) -> float:
-        """Return the probability that quotes answer, which is small if an amount is asked that none of them has.
-
-        A sentence that names the period and the measure, but not its amount, reads like the answer to "What was it?".
-
-        Args:
-            probability: without regard to amounts.
-            question: as it was understood.
-            quoted: the quotes, each with its chunk.
-            request: until when, and who pays.
-        """
-        asked = Asked(question, self.weigh, request)
-        if asked.amount and not self._say_amount(asked, quoted, request):
-            return min(CAP, probability)
-        return probability
-
     def outweighs(
         self,
         looked: Looked,

@@ -51,11 +51,6 @@ _AMOUNT = re.compile(
     r"\bhow (?:much|high|large)\b|\bwhat (?:was|were|is|are)\b"
     r"|\bhow did\b.*\b(?:change|develop|grow|increase|decrease)\b"
 )
-_SENTENCE = re.compile(
-    r"\?|\b(?:who|what|when|where|why|which|how|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may"
-    r"|tell|explain|describe|list|show|summar\w+|compare\w*|wie|wer|wann|wo|warum|welche\w*|ist|sind|hat)\b"
-)
-"""Words of a question or of a request; what has none of them is a label, such as "revenue, third quarter of 2023"."""
 _WHY = re.compile(r"\b(?:why|driver|drivers|reason|reasons|cause|causes|factor|factors|impact|effect)\b")
 _CAUSE = re.compile(
     r"\bwhy\b|\bwhat (?:caused?|drove|drives|led to|leads to|explains?)\b|\b(?:cause|reason)s? (?:of|for)\b"
@@ -206,14 +201,6 @@ class Asked:
         named = any(one in self.measures for one in self.wanted)  # "What tax rate did it report?"
         asks = named or _AMOUNT.search(plain(self.text)) is not None
         return bool(self.measures) and not self._otherwise and asks
-
-    @property
-    def amount(self) -> bool:
-        """Whether it asks how much a measure is in a period, perhaps the latest, or names nothing but the two."""
-        label = bool(self.measures) and not self._otherwise and _SENTENCE.search(plain(self.text)) is None
-        when = self.dates
-        dated = bool(when.years or when.quarters or when.days or when.length or self.recent)
-        return dated and (label or self.figure)
 
     @cached_property
     def _otherwise(self) -> bool:
