@@ -16,6 +16,7 @@ import pytest
 
 from ragstone.acquire.readers import READERS
 from ragstone.acquire.readers.names import LANGUAGES, SETTINGS
+from ragstone.index import VECTOR_STORES
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -133,6 +134,12 @@ def test_readers_page_lists_every_suffix() -> None:
     unlisted = {*LANGUAGES, *SETTINGS, ".confluence"}
     missing = [suffix for suffix in READERS if suffix not in unlisted and f"`{suffix}`" not in page]
     assert missing == [], "add a row for them to docs/readers.md"
+
+
+def test_engines_page_lists_every_vector_store() -> None:
+    page = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
+    missing = [name for name in VECTOR_STORES if f"| `{name}` |" not in page]
+    assert missing == [], "add a row for them to docs/engines.md"
 
 
 def test_pictures_fetch_nothing() -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import pkgutil
 import random
 import re
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 from urllib.parse import quote
 
 import httpx2
 from live import Live, Serving, make_key
 from pdf_file import pdf
+
+from ragstone.serve.http import routes
+from ragstone.serve.http.app import ROUTERS
 
 CASES = 10_000 if os.environ.get("RAGSTONE_TEST_FULL") else 300
 GROUPS = ("hr", "it", "law", "*")
@@ -34,6 +39,8 @@ ENDING = {
     ("DELETE", "/v1/responses/{response_id}"),
 }
 """Only others try these, because they would end what the next case needs."""
+MCP = f"{routes.__name__}.mcp"
+"""Served only if its package is installed."""
 SECRET = re.compile(r"secret[a-z]{8}")
 
 
@@ -112,12 +119,12 @@ def test_no_route_shows_what_is_for_others(serving: Serving) -> None:
     chance = random.Random(5)
     world = World(live, chance)
     told = live.http.get("/openapi.json", headers=world.key).json()["paths"]
-    routes = [(method.upper(), path) for path, methods in told.items() for method in methods]
+    every = [(method.upper(), path) for path, methods in told.items() for method in methods]
     for _ in range(CASES):
         person = chance.choice(world.people)
         kind = chance.randrange(4)
         if kind == 3:
-            anything(world, person, chance, *chance.choice(routes))
+            anything(world, person, chance, *chance.choice(every))
         elif kind == 0:
             of_document(world, person, chance.choice(sorted(world.word)), chance)
         elif kind == 1:
@@ -186,9 +193,16 @@ def anything(world: World, person: Person, chance: random.Random, method: str, p
         assert told.status_code in (403, 404, 405), (method, path, told.text)
 
 
+def test_serves_the_router_of_every_module() -> None:
+    names = [module.name for module in pkgutil.iter_modules(routes.__path__)]
+    modules = [import_module(f"{routes.__name__}.{name}") for name in names]
+    routers = [module.router for module in modules if hasattr(module, "router") and module.__name__ != MCP]
+    assert [router for router in routers if router not in ROUTERS] == []
+
+
 def test_every_route_of_people_is_tried(house: Live) -> None:
     told = house.http.get("/openapi.json").json()["paths"]
     wanted = re.compile("/(conversations|responses|feedback|links|v1/responses/)|.*{document_id}")
-    routes = {(method.upper(), path) for path, methods in told.items() if wanted.match(path) for method in methods}
+    every = {(method.upper(), path) for path, methods in told.items() if wanted.match(path) for method in methods}
     documents = {("GET", f"/{one}/{{document_id}}") for one in OF_DOCUMENT} | {("DELETE", "/documents/{document_id}")}
-    assert routes - {("GET", "/conversations")} == documents | ANSWERS | ENDING
+    assert every - {("GET", "/conversations")} == documents | ANSWERS | ENDING
