@@ -10,6 +10,7 @@ import asyncio
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from ragstone.core.filters import Compare, In, Not
 from ragstone.core.protocols import LexicalIndex
 from ragstone.core.records import Document
 from ragstone.index.follow.collection_names import CollectionNames
+from ragstone.index.follow.synced_keywords import SyncedKeywords
 from ragstone.index.keyword.analyze import Plain
 from ragstone.index.keyword.bm25 import ENGINE_B, ENGINE_K1, MOST_TERMS, TermIndex
 from ragstone.index.keyword.scoring import bm25
@@ -45,7 +47,6 @@ def make_tantivy(folder: Path, catalog: Catalog, k1: float, b: float) -> Lexical
 def make_postgres(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalIndex:
     pytest.importorskip("psycopg", reason="needs psycopg")
     from ragstone.index.engines.postgres.keywords import PostgresTerms
-    from ragstone.index.follow.synced_keywords import SyncedKeywords
     from ragstone.services.postgres import Server
     from servers.postgres_server import shared
 
@@ -64,7 +65,6 @@ def make_served(folder: Path, catalog: Catalog, k1: float, b: float) -> LexicalI
     pytest.importorskip("psycopg", reason="needs psycopg")
     from ragstone.index.engines.postgres.keywords import PostgresTerms
     from ragstone.index.engines.postgres.served_terms import ServedTerms
-    from ragstone.index.follow.synced_keywords import SyncedKeywords
     from ragstone.services.postgres import Server
     from servers.postgres_server import shared
 
@@ -96,7 +96,6 @@ def in_qdrant(
     settings: QdrantSettings, connect: Connect, folder: Path, catalog: Catalog, k1: float, b: float
 ) -> LexicalIndex:
     from ragstone.index.engines.qdrant.terms import QdrantTerms
-    from ragstone.index.follow.synced_keywords import SyncedKeywords
 
     terms = TermIndex(folder / "terms", catalog, Plain(), k1=k1, b=b)
     terms.follow()
@@ -246,3 +245,22 @@ def test_weights_of_words_are_never_negative(tmp_path: Path):
     assert 0 <= common < rare
     assert blank == 0
     catalog.close()
+
+
+@pytest.mark.parametrize("name", ["postgres", "qdrant", "qdrant, own engine"])
+def test_finds_what_the_engine_lacks_yet(name: str, tmp_path: Path) -> None:
+    with closing(create_catalog(tmp_path / "catalog.db", {})) as catalog:
+        commit(catalog, *(Document(id=f"d{i}", text=f"w{i % 7} w{i % 5} n{i}") for i in range(60)))
+        index = ENGINES[name][0](tmp_path / "index", catalog)
+        assert isinstance(index, SyncedKeywords)
+        assert isinstance(index._terms, TermIndex)
+        catalog.remove(["d1", "d2"])
+        commit(catalog, Document(id="new", text="w1 w1 w1 fresh"))
+        index._terms.follow()
+        assert index.status().behind == 2
+        for asked in (["fresh"], ["w1", "fresh"], ["n1"], ["w2"]):
+            found, true = asyncio.run(index.search(asked, 60)), asyncio.run(index._terms.search(asked, 60))
+            assert set(found.rows.tolist()) == set(true.rows.tolist()), asked
+        index.follow(write=True)
+        assert index.status().behind == 0
+        assert len(index.difference(mend=False)) == 0

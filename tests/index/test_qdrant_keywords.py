@@ -197,24 +197,6 @@ def test_what_was_made_with_other_constants_is_made_anew(tmp_path: Path, catalog
     assert other.stamp == catalog.stamp()
 
 
-def test_what_was_added_a_moment_ago_is_found(tmp_path: Path) -> None:
-    with closing(create_catalog(tmp_path / "catalog.db", {})) as catalog:
-        commit(catalog, *documents(60))
-        index, terms = keywords_in(shared(), tmp_path, catalog)
-        index.follow(write=True)
-        catalog.remove(["d1", "d2"])
-        commit(catalog, Document(id="new", text="w1 w1 w1 fresh"))
-        terms.follow()
-        assert index.status().behind == 2
-        for asked in (["fresh"], ["w1", "fresh"], ["n1"], ["w2"]):
-            found, true = asyncio.run(index.search(asked, 60)), asyncio.run(terms.search(asked, 60))
-            assert set(found.rows.tolist()) == set(true.rows.tolist()), asked
-        index.follow(write=True)
-        assert index.status().behind == 0
-        assert len(index.difference(mend=False)) == 0
-        assert_best(index, catalog, ["w1", "fresh"], 60)
-
-
 def test_what_somebody_else_changed_is_told_and_mended(tmp_path: Path, catalog: Catalog) -> None:
     index, _ = keywords_in(shared(), tmp_path, catalog)
     index.follow(write=True)

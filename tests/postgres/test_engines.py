@@ -19,7 +19,7 @@ from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.access import OWNER
 from ragstone.core.catalog import Stamp
-from ragstone.core.errors import EngineBehind, EngineError, SettingsError
+from ragstone.core.errors import EngineError, SettingsError
 from ragstone.core.filters import Compare
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -154,26 +154,6 @@ def test_any_term_is_only_a_term(word: str, server: Server, tmp_path: Path) -> N
         assert found.rows.tolist() == [1]
         assert store.rows().tolist() == [1, 2]
         assert store.stamp() == catalog.stamp()
-
-
-def test_what_was_added_a_moment_ago_is_found(server: Server, tmp_path: Path) -> None:
-    with closing(create_catalog(tmp_path / "catalog.db", {})) as catalog:
-        commit(catalog, *documents(60))
-        index, terms = keywords_in(server, tmp_path, catalog)
-        with pytest.raises(EngineBehind):
-            asyncio.run(index.search(["w1"], 5))
-        index = SyncedKeywords(index._store, catalog, terms)
-        index.follow(write=True)
-        catalog.remove(["d1", "d2"])
-        commit(catalog, Document(id="new", text="w1 w1 w1 fresh"))
-        terms.follow()
-        assert index.status().behind == 2
-        for asked in (["fresh"], ["w1", "fresh"], ["n1"], ["w2"]):
-            found, true = asyncio.run(index.search(asked, 8)), asyncio.run(terms.search(asked, 8))
-            assert set(found.rows.tolist()) == set(true.rows.tolist()), asked
-        index.follow(write=True)
-        assert index.status().behind == 0
-        assert len(index.difference(mend=False)) == 0
 
 
 def test_what_somebody_else_changed_is_told_and_mended(server: Server, tmp_path: Path, catalog: Catalog) -> None:
