@@ -48,6 +48,15 @@ def test_answers_like_the_command_line(house: Live) -> None:
     assert told["citations"] == said["citations"]
 
 
+def test_reads_bodies_of_other_programs(house: Live) -> None:
+    body = {"query": "Where do visitors park?", "top_k": 1, "explain": True}
+    answer = house.http.post("/query", json=body).json()
+    assert "behind the mill" in answer["answer"]
+    assert len(answer["hits"]) == 1
+    refused = house.http.post("/query", json={**body, "question": "Who parks?"})
+    assert refused.status_code == 422
+
+
 def test_abstains_without_evidence(house: Live) -> None:
     answer = house.ask("Who won the chess tournament of 1972?").json()
     assert answer["abstained"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter
 from fastapi import Request as HttpRequest
 from fastapi import Response as HttpResponse
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ragstone.core.answers import Answer as AnswerRecord
 from ragstone.core.answers import Answered, Event, EvidenceFound, Outcome, SentenceClosed, TextWritten
@@ -53,7 +53,7 @@ ModelName = Annotated[
 
 # ---------------------------------------------------------------- messages
 class QueryRequest(Request):
-    """A question."""
+    """A question. Bodies of other programs also work: `query` is the question, `top_k` the setting `rank.top_k`."""
 
     question: QuestionText
     session: SessionName = ""
@@ -62,6 +62,18 @@ class QueryRequest(Request):
     model: ModelName = ""
     settings: QuestionSettings | None = Field(default=None, description="settings of this question only")
     explain: bool = Field(default=False, description="return the evidence and how each score came about")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_other_names(cls, sent: Any) -> Any:
+        if not isinstance(sent, dict):
+            return sent
+        fields = dict(cast(dict[str, Any], sent))
+        if "query" in fields and "question" not in fields:
+            fields["question"] = fields.pop("query")
+        if "top_k" in fields and "settings" not in fields:
+            fields["settings"] = {"rank.top_k": fields.pop("top_k")}
+        return fields
 
 
 class SearchRequest(Request):
