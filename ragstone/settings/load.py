@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib.resources import files
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast, get_args, get_origin
 
@@ -186,6 +187,13 @@ def read_preset(name: str) -> Tree:
         raise SettingsError(f"preset {name} names another preset; put the settings of both into one file")
     _refuse_unknown(tree, f"in preset {name}")
     return tree
+
+
+def describe_preset(name: str) -> str:
+    """Return what a built-in preset is for and what it replaces: the comment at the head of its file."""
+    text = (files("ragstone.settings.presets") / f"{name}.yaml").read_text(encoding="utf-8")
+    head = takewhile(lambda line: line.startswith("#"), text.splitlines())
+    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in head)
 
 
 def profile_of(settings: Settings, name: str) -> Tree:

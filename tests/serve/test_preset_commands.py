@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from running import Run
+
+from ragstone.settings.load import preset_names
 
 TABLE = """\
 id,title,text,category,answer_html
@@ -37,6 +40,18 @@ def test_chat_makes_the_knowledge_base_first(run: Run) -> None:
     assert told.code == 0
     assert "behind the mill" in told.out
     assert told.err.count("but there is no key") == 2, "the embedder and the model, each once"
+
+
+def test_lists_presets_with_their_replacements(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = {one["name"]: one for one in json.loads(run("presets", "--json").out)["presets"]}
+    assert {*shown} == {*preset_names()}
+    assert "GPT-4 Turbo" in shown["news"]["what"]
+    replaced = {one["path"]: one["instead"] for one in shown["news"]["replaced"]}
+    assert replaced["respond.model.name"] == "extractive"
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-any")
+    out = run("presets").out
+    assert "the preset companion answers with azure" in out
+    assert "the preset news answers with" not in out
 
 
 def test_says_what_to_name(workdir: Path, run: Run) -> None:

@@ -43,7 +43,7 @@ STOPPED = {
 SECTIONS = {
     "Ask": ("ask", "chat", "search", "show", "feedback", "models"),
     "Documents": ("add", "sync", "crawl", "remove", "forget"),
-    "Knowledge base": ("status", "settings", "rebuild", "history"),
+    "Knowledge base": ("status", "settings", "presets", "rebuild", "history"),
     "Serve": ("serve", "worker", "mcp", "key", "user"),
     "Improve": ("eval", "lab", "policy"),
     "Maintain": ("doctor", "backup", "restore", "index", "postgres"),
@@ -105,6 +105,7 @@ for command in (
     documents.forget,
     knowledge_base.status,
     knowledge_base.settings,
+    knowledge_base.presets,
     knowledge_base.rebuild,
     serving.serve,
     worker.worker,

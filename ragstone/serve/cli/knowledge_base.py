@@ -47,6 +47,17 @@ def settings(
     screen.show(asdict(found), state.settings(found), as_json=as_json)
 
 
+def presets(as_json: Json = False) -> None:
+    """Show the built-in presets, and what replaces their parts here."""
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+    from ragstone.settings.load import describe_preset, load, preset_names
+
+    shown = [(name, describe_preset(name), load(preset=name).substitutes) for name in preset_names()]
+    told = [{"name": name, "what": what, "replaced": [asdict(one) for one in parts]} for name, what, parts in shown]
+    screen.show({"presets": told}, state.presets(shown), as_json=as_json)
+
+
 @with_chunk_settings
 def rebuild(
     asked: Asked,

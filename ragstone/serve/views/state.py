@@ -11,6 +11,7 @@ from ragstone.core.reports import AddReport, Plan, Progress
 from ragstone.engine.jobs.queue import JobCounts
 from ragstone.serve.views.blocks import Block, Line, Row, count, line, moment, table
 from ragstone.settings.load import written
+from ragstone.settings.substitutes import Substitute
 
 if TYPE_CHECKING:
     from ragstone.core.catalog import EngineStatus, Finding
@@ -255,6 +256,15 @@ def engines_compared(outside: Sequence[EngineStatus], findings: Sequence[Finding
         yield line("the next change updates them; to do it now, run: ragstone index verify --mend")
     elif not findings:
         yield line("no problems found")
+
+
+def presets(shown: Sequence[tuple[str, str, Sequence[Substitute]]]) -> Iterator[Line]:
+    """Show each preset, what it is for, and what replaces its parts in this installation."""
+    for name, what, parts in shown:
+        yield line((name, "bold"))
+        yield from (line(text, indent=2) for text in what.splitlines())
+        yield from (line(("replaced here: ", "yellow"), one.told, indent=2) for one in parts)
+        yield line("")
 
 
 def postgres_applied(done: Applied) -> Iterator[Line]:
