@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 import shlex
@@ -17,6 +18,7 @@ import pytest
 from ragstone.acquire.readers import READERS
 from ragstone.acquire.readers.names import LANGUAGES, SETTINGS
 from ragstone.index import VECTOR_STORES
+from ragstone.settings.load import ALIASES, parse_overrides
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -112,6 +114,37 @@ def test_readme_installation_runs_when_pasted(workdir: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=workdir, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "ends of sentences" in done.stdout
+
+
+MOVED = [
+    code
+    for line in (ROOT / "docs" / "moving.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("| ")
+    for code in re.findall(r"`([^`]+)`", line.split("|")[2])
+]
+KINDS = re.compile(
+    r"ragstone (?P<command>.+)|make (?P<target>.+)|(?P<method>GET|POST) (?P<route>.+)|(?P<alias>[A-Z_]{5,})(=.+)?"
+    r"|(?P<setting>(?!ragstone)[a-z]+(\.[a-z0-9_]+)+)"
+)
+
+
+@pytest.mark.usefixtures("workdir")
+@pytest.mark.parametrize("code", [code for code in MOVED if KINDS.fullmatch(code)])
+def test_what_moves_has_its_place(code: str) -> None:
+    """Commands are parsed; targets, endpoints, variables and settings are looked up."""
+    found = KINDS.fullmatch(code)
+    assert found
+    if found["command"]:
+        parse(shlex.split(found["command"]))
+    elif found["target"]:
+        assert f"\n{found['target']}:" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    elif found["route"]:
+        paths = json.loads((ROOT / "docs" / "openapi.json").read_text(encoding="utf-8"))["paths"]
+        assert found["method"].lower() in paths[found["route"]]
+    elif found["alias"]:
+        assert found["alias"] in ALIASES
+    else:
+        assert parse_overrides([f"{code}=x"])
 
 
 @pytest.mark.parametrize(
