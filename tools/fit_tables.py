@@ -38,7 +38,7 @@ from ragstone.question import read
 from ragstone.respond.tables.asked import Asked
 from ragstone.respond.tables.calculate import calculation, value_of
 from ragstone.respond.tables.cell_model import Certainty, certainty_of, shares
-from ragstone.respond.tables.features import CellFeatures, Found, cells_of, features_of
+from ragstone.respond.tables.features import CellFeatures, TableCell, cells_of, features_of
 from ragstone.respond.tables.lookup import are_of_one, of_periods, together
 from tools.filing_questions import SOURCE, company_of, filing_questions
 
@@ -102,7 +102,7 @@ class Case:
     how: How
     question: Asked
     subject: str
-    cells: Sequence[Found]
+    cells: Sequence[TableCell]
     known: Sequence[CellFeatures]
     table: NDArray[np.float64]
     right: NDArray[np.bool_]

@@ -26,7 +26,7 @@ from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, la
 from ragstone.respond.tables.asked import Asked, Named, items, terms
 from ragstone.respond.tables.cell_kinds import is_figure, unit_in
 from ragstone.respond.tables.dates import dates
-from ragstone.respond.tables.features import Found, cells_of
+from ragstone.respond.tables.features import TableCell, cells_of
 from ragstone.respond.tables.lookup import Looked, look_up
 from ragstone.respond.tables.whole import compared_rows
 
@@ -224,7 +224,7 @@ def _row_draft(looked: Looked) -> Draft:
     )
 
 
-def named(one: Found, keys: Sequence[Cell] = ()) -> str:
+def named(one: TableCell, keys: Sequence[Cell] = ()) -> str:
     """Return what names a cell: section, label, headings and unit, as "Revenue · fiscal 2023 · in millions".
 
     A cell of a data file is named by some ``keys``, other cells of its row, with the names of their columns.
@@ -240,7 +240,7 @@ def named(one: Found, keys: Sequence[Cell] = ()) -> str:
     return " · ".join(part for part in dict.fromkeys(parts) if part)
 
 
-def unit_of(one: Found) -> str:
+def unit_of(one: TableCell) -> str:
     """Return in what a cell is counted, such as "in millions"; empty if it says so itself or nothing says it."""
     unit, around = unit_in(one.table), " ".join([*one.cell.label, *one.cell.header])
     if not unit or not is_figure(one.cell.text) or "%" in one.cell.text or _PERCENT.search(around):

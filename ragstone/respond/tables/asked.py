@@ -213,7 +213,7 @@ class Asked:
         who_or_where = self.name or self.person or self.place
         return not self.number and (who_or_where or _CAUSE.search(plain(self.text)) is not None)
 
-    def found_in(self, text: Named) -> frozenset[int]:
+    def named_by(self, text: Named) -> frozenset[int]:
         """Return which items a text names, as halves: one for the words of an item, and one for the item itself."""
         words_ = {2 * n for n, item in enumerate(self.items) if text.has_words(item)}
         return frozenset(words_ | {n + 1 for n in words_ if text.has(self.items[n // 2])})

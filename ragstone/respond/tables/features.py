@@ -1,4 +1,4 @@
-"""What is known of each cell of a table with regard to a question."""
+"""The features of each cell of a table with regard to a question."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _WHOLE = re.compile(r"100(?:\.0+)?\s*%?$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class TableCell:
     """A cell of a table in a hit, with its row."""
 
     hit: Hit
@@ -106,17 +106,17 @@ class CellFeatures:
     newest: float
 
 
-class _Known:
+class _AskedTable:
     """A table with regard to a question: what its columns, caption and titles name."""
 
     def __init__(self, asked: Asked, chunk: Chunk, table: Table) -> None:
         self.asked, self.table = asked, table
         # The title of a row is its label.
         title = chunk.path if table.file else f"{chunk.title} {chunk.path}"
-        self.around = asked.found_in(named_in(title if table.file else f"{table.caption} {title} {chunk.context}"))
-        self.subject = asked.found_in(named_in(title))
+        self.around = asked.named_by(named_in(title if table.file else f"{table.caption} {title} {chunk.context}"))
+        self.subject = asked.named_by(named_in(title))
         headings = [named_in(" ".join(path)) for path in table.columns]
-        self.columns = [asked.found_in(one) for one in headings]
+        self.columns = [asked.named_by(one) for one in headings]
         self.wanted = [any(map(one.has, asked.wanted)) for one in headings]
         self.places = [fits(asked, " ".join(path).lower()) for path in table.columns]
         self.headings = [_share(asked, named_in(_NOTES.sub("", " ".join(path)))) for path in table.columns]
@@ -142,12 +142,12 @@ class _Known:
         self.date = () if table.file else _date_of(chunk)
 
 
-def cells_of(hits: Sequence[Hit]) -> list[Found]:
+def cells_of(hits: Sequence[Hit]) -> list[TableCell]:
     """Return the cells of the tables among the hits; those of the best hits if there are more than `MAX_CELLS`.
 
     The rows of one data file have one place.
     """
-    found: list[Found] = []
+    cells: list[TableCell] = []
     places: dict[str, int] = {}
     count = 0
     for hit in hits:
@@ -156,30 +156,30 @@ def cells_of(hits: Sequence[Hit]) -> list[Found]:
             break
         if table := table_of(hit.chunk) or record_of(hit.chunk):
             place = places.setdefault(table.file or hit.chunk.id, len(places))
-            found += [
-                Found(hit=hit, place=place, table=table, row=row, cell=cell)
+            cells += [
+                TableCell(hit=hit, place=place, table=table, row=row, cell=cell)
                 for row in table.rows
                 for cell in row.cells
                 if cell.text and not _MARK.fullmatch(cell.text) and not cell.text.startswith(_PICTURE)
             ]
-    return found
+    return cells
 
 
-def features_of(asked: Asked, found: Sequence[Found]) -> list[CellFeatures]:
+def features_of(asked: Asked, cells: Sequence[TableCell]) -> list[CellFeatures]:
     """Return the features of cells, given table after table and row after row."""
-    tables = {id(one.table): one for one in reversed(found)}
-    known = {at: _Known(asked, one.hit.chunk, one.table) for at, one in tables.items()}
-    newest = _newest([*known.values()])
+    first = {id(one.table): one for one in reversed(cells)}
+    tables = {at: _AskedTable(asked, one.hit.chunk, one.table) for at, one in first.items()}
+    newest = _newest([*tables.values()])
     out: list[CellFeatures] = []
-    row: _RowKnown | None = None
-    for one in found:
+    row: _AskedRow | None = None
+    for one in cells:
         if row is None or row.row is not one.row:
-            row = _RowKnown(known[id(one.table)], one.row, newest)
+            row = _AskedRow(tables[id(one.table)], one.row, newest)
         out.append(row.features(one.cell, one.place))
     return out
 
 
-def _newest(tables: Sequence[_Known]) -> tuple[int, ...]:
+def _newest(tables: Sequence[_AskedTable]) -> tuple[int, ...]:
     """Return the date of the latest document among those whose titles name most of what the question names."""
     titled = [(one.asked.weight(one.subject), one.date) for one in tables]
     most = max((weight for weight, _ in titled), default=0.0)
@@ -234,92 +234,92 @@ def _columns_of_shares(table: Table) -> set[int]:
     return out
 
 
-class _RowKnown:
+class _AskedRow:
     """A row with regard to a question."""
 
-    def __init__(self, known: _Known, row: Row, newest: tuple[int, ...]) -> None:
-        self.known, self.row = known, row
-        self.newest = bool(newest) and known.date == newest
-        asked, label = known.asked, _NOTES.sub("", row.label)
+    def __init__(self, table: _AskedTable, row: Row, newest: tuple[int, ...]) -> None:
+        self.table, self.row = table, row
+        self.newest = bool(newest) and table.date == newest
+        asked, label = table.asked, _NOTES.sub("", row.label)
         named = named_in(label)
         section = named_in(row.section)
-        self.found = asked.found_in(named) | asked.found_in(section)
+        self.named = asked.named_by(named) | asked.named_by(section)
         self.total = is_total(label) or row.cells[0].column > 0
         self.label, self.section = _share(asked, named), _share(asked, section) - 1 if section.items else 0.0
-        self.literal = any(map(_tells, named.items)) and f" {_plain(label)} " in known.plain
-        self.cells = {cell.column: self._found_in(cell) for cell in row.cells[1:]}
+        self.literal = any(map(_tells, named.items)) and f" {_plain(label)} " in table.plain
+        self.cells = {cell.column: self._named_by(cell) for cell in row.cells[1:]}
         self.dates = [
             dates(label),
             dates(row.section),
             *(dates(c.text) for c in row.cells[1:] if not is_figure(c.text)),
         ]
 
-    def _found_in(self, cell: Cell) -> frozenset[int]:
+    def _named_by(self, cell: Cell) -> frozenset[int]:
         """Return what of the question a cell names; a figure names nothing unless the question has one."""
-        asked = self.known.asked
+        asked = self.table.asked
         if is_figure(cell.text) and not asked.figures:
             return frozenset()
-        return asked.found_in(named_in(cell.text))
+        return asked.named_by(named_in(cell.text))
 
     def features(self, cell: Cell, place: int) -> CellFeatures:
-        known, asked, n = self.known, self.known.asked, cell.column
+        table, asked, n = self.table, self.table.asked, cell.column
         is_label = cell is self.row.cells[0]
-        in_row = frozenset[int]() if is_label else self.found - known.subject
-        column = known.columns[n] - known.subject
-        own = self._found_in(cell) if is_label else self.cells[n]
-        others = frozenset[int]().union(*(some for at, some in self.cells.items() if at != n)) - known.subject
+        in_row = frozenset[int]() if is_label else self.named - table.subject
+        column = table.columns[n] - table.subject
+        own = self._named_by(cell) if is_label else self.cells[n]
+        others = frozenset[int]().union(*(some for at, some in self.cells.items() if at != n)) - table.subject
         together = in_row | column | others
         figure = is_figure(cell.text)
-        places = [known.dates[n], *self.dates, *known.about]
-        year, day, length = max((_when(one, places, known.lengths[n]) for one in known.when), key=sum)
-        if known.lengths[n] == QUARTER and not asked.dates:
+        places = [table.dates[n], *self.dates, *table.about]
+        year, day, length = max((_when(one, places, table.lengths[n]) for one in table.when), key=sum)
+        if table.lengths[n] == QUARTER and not asked.dates:
             length = _USUAL
-        if asked.instant and known.lengths[n]:
+        if asked.instant and table.lengths[n]:
             length = -1.0
         wants_now = not asked.dates.years
         wants_number = asked.number or asked.figure
-        percent = "%" in cell.text or known.percents[n]
-        total = (self.total or known.totals[n]) and not is_label
+        percent = "%" in cell.text or table.percents[n]
+        total = (self.total or table.totals[n]) and not is_label
         return CellFeatures(
             row=asked.weight(in_row),
             column=asked.weight(column - in_row),
             others=asked.weight(others - column - in_row),
-            all=asked.weight(together | known.around),
+            all=asked.weight(together | table.around),
             label=0.0 if is_label else self.label,
             section=self.section,
-            heading=known.headings[n],
+            heading=table.headings[n],
             literal=float(self.literal and not is_label),
-            own=asked.weight(own - known.subject),
-            said=float(not figure and f" {_plain(cell.text)} " in known.plain),
+            own=asked.weight(own - table.subject),
+            said=float(not figure and f" {_plain(cell.text)} " in table.plain),
             money=self._money(cell),
-            asks=max(float(known.wanted[n]), known.places[n]),
+            asks=max(float(table.wanted[n]), table.places[n]),
             dated=(1.0 if dates(cell.text).years or dates(cell.text).months else -1.0) if asked.time else 0.0,
             year=year,
             day=day,
             length=length,
-            latest=float(wants_now and known.latest[n]),
+            latest=float(wants_now and table.latest[n]),
             kind=(1.0 if (figure or is_quantity(cell.text)) == wants_number else -1.0)
             if wants_number or asked.name
             else 0.0,
             percent=(1.0 if percent == asked.percent else -1.0) if percent or asked.percent else 0.0,
-            change=-1.0 if known.changes[n] and not asked.change else float(known.changes[n]),
+            change=-1.0 if table.changes[n] and not asked.change else float(table.changes[n]),
             first=float(is_label),
-            index=float(known.indices[n] and not known.headings[n]),
+            index=float(table.indices[n] and not table.headings[n]),
             nothing=float(bool(NOTHING.fullmatch(cell.text))),
             total=(1.0 if total else -1.0) if asked.total else 0.0,
             whole=float(total and not asked.total),
-            titled=asked.weight(known.subject),
+            titled=asked.weight(table.subject),
             place=log(1 + place) * (_PLACED if asked.measures else 1.0),
-            statement=known.statement,
+            statement=table.statement,
             newest=float(self.newest and wants_now) * (_RECENT if asked.recent else 1.0),
         )
 
     def _money(self, cell: Cell) -> float:
         """Return 1 for an amount of money if the question asks for one, -1 if it asks how many there are."""
-        known, asked = self.known, self.known.asked
+        table, asked = self.table, self.table.asked
         if not (asked.money or asked.counts) or not is_figure(cell.text):
             return 0.0
-        if names_money(cell.text) or known.money[cell.column]:
+        if names_money(cell.text) or table.money[cell.column]:
             return 1.0 if asked.money else -1.0
         return 0.0
 

@@ -22,7 +22,7 @@ from ragstone.respond.tables.calculate import are_comparable, calculation, value
 from ragstone.respond.tables.cell_kinds import is_figure
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
 from ragstone.respond.tables.dates import dates, dates_of
-from ragstone.respond.tables.features import CellFeatures, Found, features_of
+from ragstone.respond.tables.features import CellFeatures, TableCell, features_of
 
 _SIGNS = re.compile(rf"\s|{MARK}")
 _NUMBER = re.compile(r"[\W\d_]+")
@@ -45,7 +45,7 @@ class Looked:
     answers, whichever cell does; 0 for a table. ``whole`` says that the row is shown, and not the cell.
     """
 
-    cells: tuple[Found, ...]
+    cells: tuple[TableCell, ...]
     probability: float
     figure: bool = False
     calculation: str = ""
@@ -54,85 +54,91 @@ class Looked:
     whole: bool = False
 
 
-def look_up(asked: Asked, found: Sequence[Found]) -> Looked | None:
-    """Return the cells that answer, among those of the tables found; None if none of them can."""
+def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
+    """Return the cells that answer, among those of the tables; None if none of them can."""
     if not asked.items:
         return None
-    known = features_of(asked, found)
-    scored = scores(known)
+    features = features_of(asked, candidates)
+    scored = scores(features)
     if wanted := asked.asks.extreme:
-        return _compared(asked, found, known, scored, wanted)
+        return _compared(asked, candidates, features, scored, wanted)
     share = shares(scored)
     best = int(np.argmax(scored))
-    if not _is_named(known[best]):
+    if not _is_named(features[best]):
         return None
-    cells = of_periods(asked, found, known, scored.tolist(), best)
-    certainty = certainty_of(asked, known[best], together(found, share, cells), lone=are_of_one(found))
+    cells = of_periods(asked, candidates, features, scored.tolist(), best)
+    certainty = certainty_of(asked, features[best], together(candidates, share, cells), lone=are_of_one(candidates))
     calculated = calculation(asked.asks.operation, [one.cell for one in cells])
     if calculated:
         certainty = certainty.calculated
-    most = 1.0 if _is_asked_for(asked, found[best], known[best]) else CAP
+    most = 1.0 if _is_asked_for(asked, candidates[best], features[best]) else CAP
     return Looked(
         cells=cells,
         calculation=calculated,
         probability=min(most, probability(certainty)),
-        figure=is_figure(found[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
-        keys=_keys(asked, found[best]),
-        row=min(most, _of_row(asked, found, known, share, best)),
+        figure=is_figure(candidates[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
+        keys=_keys(asked, candidates[best]),
+        row=min(most, _of_row(asked, candidates, features, share, best)),
     )
 
 
-def _is_asked_for(asked: Asked, one: Found, known: CellFeatures) -> bool:
+def _is_asked_for(asked: Asked, one: TableCell, features: CellFeatures) -> bool:
     """Return whether a cell may be what the question asks for, by its column; any may if the tables have all its words.
 
     "What is the weight of the mill?" names a row, and its weight is in no column, so that its price does not answer.
     """
     heading = " ".join(one.cell.header)
-    fits = known.first + max(0.0, known.heading) + known.column + max(0.0, known.asks) + max(0.0, known.dated)
-    if fits or known.all > 1 - _OPEN or not heading.strip() or dates_of(one.cell.header):
+    fits = (
+        features.first
+        + max(0.0, features.heading)
+        + features.column
+        + max(0.0, features.asks)
+        + max(0.0, features.dated)
+    )
+    if fits or features.all > 1 - _OPEN or not heading.strip() or dates_of(one.cell.header):
         return True
-    return known.money > 0 or (asked.money and lexicon().asks_money.search(plain(heading)) is not None)
+    return features.money > 0 or (asked.money and lexicon().asks_money.search(plain(heading)) is not None)
 
 
-def _keys(asked: Asked, best: Found) -> tuple[Cell, ...]:
+def _keys(asked: Asked, best: TableCell) -> tuple[Cell, ...]:
     """Return the cells of the row of a data file that the question names, and the one that names the row."""
     if not best.table.file:
         return ()
     others = [cell for cell in best.row.cells if cell is not best.cell]
-    named = [cell for cell in others if asked.weight(asked.found_in(named_in(cell.text))) > 0]
+    named = [cell for cell in others if asked.weight(asked.named_by(named_in(cell.text))) > 0]
     first = best.row.cells[0]
     return tuple([*([first] if first in others and first not in named else []), *named][:_KEYS])
 
 
 def _of_row(
     asked: Asked,
-    found: Sequence[Found],
-    known: Sequence[CellFeatures],
+    candidates: Sequence[TableCell],
+    features: Sequence[CellFeatures],
     share: NDArray[np.float64],
     best: int,
 ) -> float:
     """Return the probability that the row of a data file has the answer in one of its cells; 0 in other tables."""
-    if not found[best].table.file:
+    if not candidates[best].table.file:
         return 0.0
-    whole = sum(float(part) for part, one in zip(share, found, strict=True) if one.row is found[best].row)
-    certainty = certainty_of(asked, known[best], whole, lone=are_of_one(found))
+    whole = sum(float(part) for part, one in zip(share, candidates, strict=True) if one.row is candidates[best].row)
+    certainty = certainty_of(asked, features[best], whole, lone=are_of_one(candidates))
     return probability(replace(certainty, mistyped=0.0, first=0.0))
 
 
-def _is_named(known: CellFeatures) -> bool:
+def _is_named(features: CellFeatures) -> bool:
     """Return whether the question names the row or column; or the period, in a table about the rest of it."""
-    return known.row + known.column + known.others > 0 or (known.year > 0 and known.all > _WHOLLY)
+    return features.row + features.column + features.others > 0 or (features.year > 0 and features.all > _WHOLLY)
 
 
 def _compared(
     asked: Asked,
-    found: Sequence[Found],
-    known: Sequence[CellFeatures],
+    candidates: Sequence[TableCell],
+    features: Sequence[CellFeatures],
     scored: NDArray[np.float64],
     wanted: Extreme,
 ) -> Looked | None:
     """Return the figures of the row that the question names, of one kind of period, the largest or smallest first."""
-    row = _row_of_periods(asked, found, known, scored)
+    row = _row_of_periods(asked, candidates, features, scored)
     if row is None:
         return None
     # A row of losses is compared by their amounts.
@@ -147,70 +153,70 @@ def _compared(
 class _Row:
     """The figures of a row for periods of one kind, with their values, and the probability that it is the row."""
 
-    cells: tuple[Found, ...]
+    cells: tuple[TableCell, ...]
     values: Sequence[Decimal]
     probability: float
 
 
 def _row_of_periods(
-    asked: Asked, found: Sequence[Found], known: Sequence[CellFeatures], scored: NDArray[np.float64]
+    asked: Asked, candidates: Sequence[TableCell], features: Sequence[CellFeatures], scored: NDArray[np.float64]
 ) -> _Row | None:
     """Return the row that the question names; None if it has one period, or a figure that is not understood."""
-    dated = [n for n, one in enumerate(found) if not known[n].first and len(_years(one)) == 1]
-    values = {n: value for n in dated if (value := value_of(found[n].cell.text)) is not None}
+    dated = [n for n, one in enumerate(candidates) if not features[n].first and len(_years(one)) == 1]
+    values = {n: value for n in dated if (value := value_of(candidates[n].cell.text)) is not None}
     if not values:
         return None
     pool = [*values]
     share = shares(scored[pool])
     best = pool[int(np.argmax(share))]
-    row = [n for n in pool if found[n].row is found[best].row]
-    kind = [n for n in row if _undated(found[n]) == _undated(found[best])]
-    if any(_is_unread(found[n], found[best]) for n in dated if n not in values):
+    row = [n for n in pool if candidates[n].row is candidates[best].row]
+    kind = [n for n in row if _undated(candidates[n]) == _undated(candidates[best])]
+    if any(_is_unread(candidates[n], candidates[best]) for n in dated if n not in values):
         return None
-    if len(kind) < 2 or not are_comparable([found[n].cell for n in kind]):
+    if len(kind) < 2 or not are_comparable([candidates[n].cell for n in kind]):
         return None
     within = set(row)
     whole = sum(float(part) for n, part in zip(pool, share, strict=True) if n in within)
-    certainty = certainty_of(asked, known[best], whole, lone=are_of_one(found))
+    certainty = certainty_of(asked, features[best], whole, lone=are_of_one(candidates))
     return _Row(
-        cells=tuple(found[n] for n in kind),
+        cells=tuple(candidates[n] for n in kind),
         values=[values[n] for n in kind],
         probability=probability(certainty.calculated),
     )
 
 
-def _is_unread(one: Found, best: Found) -> bool:
+def _is_unread(one: TableCell, best: TableCell) -> bool:
     """Return whether a cell that was not read as a number has digits, in the row and kind of period of the best."""
     return one.row is best.row and _undated(one) == _undated(best) and any(map(str.isdigit, one.cell.text))
 
 
-def _undated(one: Found) -> tuple[str, ...]:
+def _undated(one: TableCell) -> tuple[str, ...]:
     """Return the headings of a cell from its year down, without numbers: those of the same kind of period are equal."""
     header = [part for part in one.cell.header if not part.startswith("(")]
     first = next((n for n, part in enumerate(header) if dates(part).years), 0)
     return tuple(_NUMBER.sub("", part) for part in header[first:])
 
 
-def are_of_one(found: Sequence[Found]) -> bool:
+def are_of_one(candidates: Sequence[TableCell]) -> bool:
     """Return whether all cells are of one document."""
-    return len({one.table.file or one.hit.chunk.document_id for one in found}) == 1
+    return len({one.table.file or one.hit.chunk.document_id for one in candidates}) == 1
 
 
-def together(found: Sequence[Found], share: NDArray[np.float64], cells: Sequence[Found]) -> float:
-    """Return the probability of cells and of all that say the same, if one of the cells found is right.
+def together(candidates: Sequence[TableCell], share: NDArray[np.float64], cells: Sequence[TableCell]) -> float:
+    """Return the probability of cells and of all that say the same, if one of the candidates is right.
 
     Totals are repeated by tables of one document, and by those of one company.
     """
     said = {(_bare(one), source) for one in cells for source in _sources(one)}
-    same = [any((_bare(one), source) in said for source in _sources(one)) for one in found]
+    same = [any((_bare(one), source) in said for source in _sources(one)) for one in candidates]
     return float(share[np.array(same)].sum())
 
 
-def _bare(one: Found) -> str:
+def _bare(one: TableCell) -> str:
     return _SIGNS.sub("", one.cell.text)
 
 
-def _sources(one: Found) -> Iterator[str]:
+def _sources(one: TableCell) -> Iterator[str]:
     chunk = one.hit.chunk
     yield one.table.file or chunk.document_id
     if company := chunk.metadata.get("company"):
@@ -218,31 +224,31 @@ def _sources(one: Found) -> Iterator[str]:
 
 
 def of_periods(
-    asked: Asked, found: Sequence[Found], known: Sequence[CellFeatures], scored: Sequence[float], best: int
-) -> tuple[Found, ...]:
+    asked: Asked, candidates: Sequence[TableCell], features: Sequence[CellFeatures], scored: Sequence[float], best: int
+) -> tuple[TableCell, ...]:
     """Return the best cell; if the question names several years, the best of its row for each, the latest first.
 
     A cell that says how much something changed between these years answers alone.
     A sum or mean "from 2017 to 2019" is that of all years between, too.
     """
     years = asked.dates.years
-    if known[best].change > 0 or (len(years) > 1 and years <= _years(found[best])):
-        return (found[best],)
+    if features[best].change > 0 or (len(years) > 1 and years <= _years(candidates[best])):
+        return (candidates[best],)
     if len(years) < 2:
-        return (found[best],)
+        return (candidates[best],)
     if len(years) == 2 and asked.asks.operation in ("sum", "mean") and _range().search(asked.text):
         years = set(range(min(years), max(years) + 1))
     chosen: dict[int, int] = {}
-    for n, one in enumerate(found):
-        if one.row is found[best].row and not known[n].first and not known[n].change:
+    for n, one in enumerate(candidates):
+        if one.row is candidates[best].row and not features[n].first and not features[n].change:
             for year in years & _years(one):
                 if year not in chosen or scored[n] > scored[chosen[year]]:
                     chosen[year] = n
-    several = [found[n] for n in sorted(set(chosen.values()), key=lambda n: -max(_years(found[n])))]
-    return tuple(several) if len(several) == len(years) else (found[best],)
+    several = [candidates[n] for n in sorted(set(chosen.values()), key=lambda n: -max(_years(candidates[n])))]
+    return tuple(several) if len(several) == len(years) else (candidates[best],)
 
 
-def _years(one: Found) -> set[int]:
+def _years(one: TableCell) -> set[int]:
     return dates_of(one.cell.header).years
 
 

@@ -23,7 +23,7 @@ from ragstone.language.money import MARK
 from ragstone.language.words import any_of
 from ragstone.respond.tables.calculate import value_of
 from ragstone.respond.tables.cell_kinds import NOTHING
-from ragstone.respond.tables.features import Found
+from ragstone.respond.tables.features import TableCell
 from ragstone.respond.tables.lookup import Looked
 
 EXACT = 0.8
@@ -45,7 +45,7 @@ class _Column:
 
     name: str
     words: tuple[str, ...]
-    cells: dict[int, Found]
+    cells: dict[int, TableCell]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class _Whole:
 
     name: str
     named: frozenset[str]
-    rows: Sequence[Found]
+    rows: Sequence[TableCell]
     columns: Sequence[_Column]
 
 
@@ -95,8 +95,8 @@ def _heads(chunk: Chunk) -> str:
 
 def _whole(parts: Sequence[tuple[Hit, Table | None]]) -> _Whole | None:
     """Return the rows of a table; None if one of them cannot be read."""
-    rows: list[Found] = []
-    columns: dict[str, dict[int, Found]] = {}
+    rows: list[TableCell] = []
+    columns: dict[str, dict[int, TableCell]] = {}
     name = ""
     for hit, table in parts:
         if table is None or (table.file and hit.chunk.total > 1 and "\n" not in hit.chunk.text):
@@ -122,8 +122,8 @@ def _whole(parts: Sequence[tuple[Hit, Table | None]]) -> _Whole | None:
     )
 
 
-def _found(hit: Hit, table: Table, row: Row, cell: Cell) -> Found:
-    return Found(hit=hit, place=0, table=table, row=row, cell=cell)
+def _found(hit: Hit, table: Table, row: Row, cell: Cell) -> TableCell:
+    return TableCell(hit=hit, place=0, table=table, row=row, cell=cell)
 
 
 def _answer(wanted: Comparison, whole: _Whole) -> Looked | None:
@@ -290,7 +290,7 @@ def _texts(condition: _Condition) -> Iterator[str]:
     return (one.cell.text for n, one in condition.column.cells.items() if n in condition.rows)
 
 
-def _looked(cells: Sequence[Found], said: str, conditions: Sequence[_Condition]) -> Looked:
+def _looked(cells: Sequence[TableCell], said: str, conditions: Sequence[_Condition]) -> Looked:
     rows = {id(one.row): one.row for one in cells}
     keys = [one.column.cells for one in conditions]
     first = next(iter(rows.values()))
