@@ -25,9 +25,9 @@ from benchmarks.recorded import Found, Recorded, recorded
 from ragstone import chunk
 from ragstone.core.request import Request
 from ragstone.respond.drafts import cite
-from ragstone.respond.quoting import passages
 from ragstone.respond.quoting.evidence_model import SentenceFeatures, features_of
 from ragstone.respond.quoting.extractive import likely_of
+from ragstone.respond.quoting.quotes import Amount, chosen
 from ragstone.respond.quoting.quotes import passages as joined
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.review.citations import touches
@@ -39,8 +39,8 @@ FURTHER = ("2wikimultihop", "condaqa", "tatqa_text")
 """Passages of condaqa are edited versions of each other, so a right sentence often stands in the wrong one."""
 LIMIT = 4
 """The most sentences."""
-RULES = tuple(
-    passages.Rule(longest=longest, characters=characters, price=price, apart=apart)
+AMOUNTS = tuple(
+    Amount(longest=longest, characters=characters, price=price, apart=apart)
     for longest, characters, price, apart in (
         (3, 700, 0.2, 0.5),
         (3, 700, 0.1, 0.4),
@@ -98,7 +98,7 @@ def fitted(sets: Mapping[str, Sequence[Reading]], names: Sequence[str]) -> np.nd
     return fit(x, y, np.concatenate([np.full(count, 1000 / count) for count in counts])).round(2)
 
 
-def measured(readings: Sequence[Reading], b: np.ndarray, rule: passages.Rule) -> str:
+def measured(readings: Sequence[Reading], b: np.ndarray, amount: Amount) -> str:
     """Return how far the quotes touch what people marked, as text."""
     quotes = right = answers = touching = evidence = cited = sentences = characters = 0
     for one in readings:
@@ -109,8 +109,8 @@ def measured(readings: Sequence[Reading], b: np.ndarray, rule: passages.Rule) ->
             probabilities(b, one.features).tolist(),
             one.found.evidence.hits,
         )
-        chosen = passages.chosen(likely, LIMIT, rule)
-        shown = joined([some.quote for some in chosen])
+        best = chosen(likely, LIMIT, amount)
+        shown = joined([some.quote for some in best])
         citations = [cite(marker, quote.hit, quote.span) for marker, quote in enumerate(shown, start=1)]
         places = one.found.asked.evidence
         touched = [one.found.asked.is_answered_by([citation]) for citation in citations]
@@ -118,7 +118,7 @@ def measured(readings: Sequence[Reading], b: np.ndarray, rule: passages.Rule) ->
         answers, touching = answers + 1, touching + any(touched)
         evidence += len(places)
         cited += sum(any(touches(citation, some) for citation in citations) for some in places)
-        sentences, characters = sentences + len(chosen), characters + sum(len(quote.text) for quote in shown)
+        sentences, characters = sentences + len(best), characters + sum(len(quote.text) for quote in shown)
     return (
         f"precision {right / quotes:.3f} recall {cited / max(evidence, 1):.3f}"
         f" answers touching {touching / answers:.3f}"
@@ -141,8 +141,8 @@ def main() -> None:
     for name in names:
         b = fitted(sets, [other for other in fitted_to if other != name])
         print(f"{name}: {len(sets[name])} questions, fitted to the others")
-        for rule in RULES:
-            print(f"  {rule}: {measured(sets[name], b, rule)}", flush=True)
+        for amount in AMOUNTS:
+            print(f"  {amount}: {measured(sets[name], b, amount)}", flush=True)
     named = zip(("bias", *(one.name for one in fields(SentenceFeatures))), fitted(sets, fitted_to), strict=True)
     print(", ".join(f"{name}={value:.2f}" for name, value in named))
 
