@@ -118,6 +118,12 @@ def is_item(text: str, span: Span) -> bool:
     return _ITEM.match(_line_of(text, span)) is not None
 
 
+def is_step(text: str, span: Span) -> bool:
+    """Return whether a sentence begins in a numbered item, or announces the first one with a colon."""
+    announces = span.of(text).rstrip(_CLOSING).endswith(":")
+    return any(_STEP.match(line) for line in (_line_of(text, span), text[_after_blank(text, span.end) :] * announces))
+
+
 def code_around(text: str, position: int) -> Span | None:
     """Return the fenced code block around a position, with its fences; None if it has no closing fence."""
     fences = _FENCE.finditer(text)

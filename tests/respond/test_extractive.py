@@ -140,6 +140,17 @@ def test_quotes_sentence_with_code_of_next_chunk(model: MiniLM):
     assert "To count masks" not in alone.text
 
 
+def test_shows_passage_that_repeats_in_a_longer_one(model: MiniLM):
+    said = "Masks are sold at the entrance for two euros."
+    longer, short = (
+        Document(id="b", text=f"Masks are sold in two sizes. {said} Buy masks there."),
+        Document(id="a", text=said),
+    )
+    draft = answer(model, "Where are masks sold?", hits(model, longer, short), abstain_below=1, closest_from=0)
+    assert draft.outcome == "closest"
+    assert said in draft.text
+
+
 def test_skips_sentence_cut_by_chunk_edge(model: MiniLM):
     found = hits(model, MASKS, size=100, overlap=0, strategy="sliding_window")
     draft = answer(model, "museum masks sold entrance", found, abstain_below=0, sentences=9)

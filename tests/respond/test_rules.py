@@ -62,3 +62,24 @@ def test_a_code_that_is_explained_is_sure():
     (code,) = (rule for rule in RULES if rule.name == "code")
     assert bounded(question, quotes, 0.1) == code.least
     assert bounded(question, quotes[:1], 0.1) == 0.1
+
+
+STEPS = (
+    "A new account can also be added by a script.\n\nTo add an account:\n\n"
+    "1. Open the settings of users.\n2. Click Add.\n\nAccounts are added once a year."
+)
+
+
+def test_prefers_steps_for_how_to():
+    steps = "To add an account:", "Open the settings of users.", "Click Add."
+    assert {*steps} <= {*kept("How do I add an account?", STEPS)}
+    assert "A new account can also be added by a script." not in kept("How do I add an account?", STEPS)
+
+
+def test_other_questions_prefer_no_steps():
+    assert len(kept("When are accounts added?", STEPS)) == len(sentences(STEPS))
+
+
+def test_prose_without_steps_keeps_its_chances():
+    prose = sentences("Accounts are added by a script. Ask the office for one.")
+    assert favoured(read("How do I add an account?"), prose, np.full(2, 0.2)).tolist() == [0.2, 0.2]

@@ -319,7 +319,8 @@ def _best_of_documents(likely: Sequence[Likely]) -> list[Likely]:
 def _of_passages(found: _Found) -> list[Quote]:
     """Return what is quoted of the likeliest passage, and the best sentence of another one."""
     surest = best(found.quoted)
-    own = next(one for one in _quotes(found.quoted) if _contains(one, surest.quote))
+    # A longer quote with the same words may stand in its place.
+    own = next((one for one in _quotes(found.quoted) if _contains(one, surest.quote)), surest.quote)
     rest = [one for one in found.likely if one.quote.hit.chunk.id != own.hit.chunk.id]
     return [own, best(rest).quote] if rest else [own]
 

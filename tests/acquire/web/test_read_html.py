@@ -65,7 +65,7 @@ def test_keeps_only_content_of_a_page(read_one: ReadOne, around: str) -> None:
     body = f"{FURNITURE}<{around}>{CONTENT}</{around.split()[0]}>{AFTER}"
     document = read_one("page.html", f'<!doctype html><html lang="en">{HEAD}<body>{body}</body></html>')
     assert document.text == (
-        "The title\n\nOne paragraph\nof two lines.\n- first\n- second\n\nmore\n\nCode\n\nx = 1\n\ny = 2\n\n"
+        "The title\n\nOne paragraph\nof two lines.\n- first\n- second\n  more\n\nCode\n\nx = 1\n\ny = 2\n\n"
         "Name | Size\none | 1 m\n\nSaid."
     )
     assert outline(document) == [(1, "The title"), (2, "Code")]
@@ -201,7 +201,7 @@ def test_a_page_of_links_is_read() -> None:
 
 def test_numbers_items_of_ordered_lists() -> None:
     text = read_text("<main><ol><li>Stop<li>Open<ol type=a><li>left<li>right</ol><li value=7>Go</ol></main>")
-    assert text == "1. Stop\n2. Open\na. left\nb. right\n7. Go"
+    assert text == "1. Stop\n2. Open\n  a. left\n  b. right\n7. Go"
 
 
 @pytest.mark.parametrize(

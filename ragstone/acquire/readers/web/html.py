@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from textwrap import indent
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -38,6 +39,8 @@ _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s{0,9}=\s{0,9}[\"']?([\w-]+)", 
 _DEEPEST = 250
 """A deeper page is read without its structure, because that takes the cube of the depth. People make no such pages."""
 _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
+_LEAST_OF_CODE = 4
+"""Blanks before a line of code. Another paragraph of a list item has fewer."""
 _LETTERS = 26
 _LEAST_SHARE = 0.1
 """Share of the words of a page that its content has at least; with less, what we took for furniture is the content."""
@@ -121,7 +124,7 @@ class _Renderer:
         self.writer = writer
         self.words: list[Run] = []
         self.height = 0
-        self.item = ""
+        self.item, self.depth = "", 0
         self.numbers = dict[int, int]()
 
     def block(self, node: LexborNode) -> None:
@@ -146,9 +149,10 @@ class _Renderer:
             self._table(node)
         elif tag == "li":
             self._flush()
-            self.item = self._item_mark(node)
+            self.item = "  " * self.depth + self._item_mark(node)
+            self.depth += 1
             self.block(node)
-            self.item = ""
+            self.item, self.depth = "", self.depth - 1
         elif tag == "br":
             self.words.append(("\v", 0))
         elif tag in _BLOCKS:
@@ -182,6 +186,8 @@ class _Renderer:
         if text and self.item:
             self.writer.line(self.item + text)
             self.item = ""
+        elif text and self.depth:
+            self.writer.line(indent(text, " " * min(2 * self.depth, _LEAST_OF_CODE - 1)))
         elif text:
             self.writer.paragraph(text)
 
