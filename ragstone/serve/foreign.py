@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,6 +17,8 @@ from ragstone.core.records import Hit
 from ragstone.serve import as_json
 from ragstone.serve.blocking import Ragstone
 
+_FOLDER = re.compile(r"(?:file://)?(?:/|[A-Za-z]:[\\/]|\\\\).*[\\/]", re.DOTALL)
+"""The folder of an absolute path, on any system."""
 OWN = ("source", "title", "url", "marks")
 """Fields of a `Document` that other libraries keep in the metadata."""
 
@@ -50,9 +53,15 @@ def plain(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: [*value] if isinstance(value, tuple) else value for name, value in facts.items()}
 
 
-def facts_of(metadata: Mapping[str, Any]) -> dict[str, Scalar | tuple[Scalar, ...]]:
-    """Return foreign metadata as filters know it; what they cannot compare becomes text."""
+def facts_of(metadata: Mapping[str, Any], source: str = "") -> dict[str, Scalar | tuple[Scalar, ...]]:
+    """Return foreign metadata as filters know it; what they cannot compare becomes text.
+
+    Paths in the folder of the source lose it, because readers see metadata.
+    """
+    folder = _folder(source)
     facts = {name: fact for name, raw in metadata.items() if (fact := _fact(raw)) is not None}
+    if folder:
+        facts = {name: one.removeprefix(folder) if isinstance(one, str) else one for name, one in facts.items()}
     # A missing list of readers must not open a document that names nobody.
     return facts | {name: () for name, raw in metadata.items() if raw is None and is_clear_name(name)}
 
@@ -64,12 +73,29 @@ class Ids:
         self._used: Counter[str] = Counter()
 
     def of(self, id: str, source: str, page: object, text: str) -> str:
-        """Return the id of a document: its own; else its source, with the page; else a hash of its text."""
+        """Return the id of a document: its own; else its source, with the page; else a hash of its text.
+
+        Readers see ids, so a hash stands for the folder of the source if it is an absolute path.
+        """
+        if (folder := _folder(source)) and id.startswith(folder):
+            id = _hashed(id, folder)
+        source = _hashed(source, folder)
         if not id and source:
             id = f"{source}#page={page}" if page not in (None, "") else source
         id = id or hashlib.sha256(text.encode()).hexdigest()[:32]
         self._used[id] += 1
         return id if self._used[id] == 1 else f"{id}#{self._used[id]}"
+
+
+def _folder(path: str) -> str:
+    """Return the folder of an absolute path with its last slash; empty if the path is none."""
+    found = _FOLDER.match(path)
+    return found.group() if found else ""
+
+
+def _hashed(path: str, folder: str) -> str:
+    """Return a path with a hash in place of its folder, if there is one."""
+    return f"{hashlib.sha256(folder.encode()).hexdigest()[:8]}/{path.removeprefix(folder)}" if folder else path
 
 
 def _fact(value: Any) -> Scalar | tuple[Scalar, ...] | None:

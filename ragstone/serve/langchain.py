@@ -83,8 +83,9 @@ def to_langchain(document: Document) -> Theirs:
 def from_langchain(documents: Iterable[Theirs], kind: TextKind = "") -> list[Document]:
     """Return the documents of a LangChain loader, ready to add. ``kind`` says that their texts are Markdown or HTML.
 
-    A document without an id gets its source as id, with the page or a number if several share it; without a source, a
-    hash of its text. Metadata that filters cannot compare becomes text.
+    A document without an id gets its source as id, with the page or a number if several share it, and with a hash for
+    the folder of an absolute path; without a source, a hash of its text. Metadata that filters cannot compare becomes
+    text.
     """
     ids, out = foreign.Ids(), list[Document]()
     for one in documents:
@@ -98,7 +99,7 @@ def from_langchain(documents: Iterable[Theirs], kind: TextKind = "") -> list[Doc
                 source=source,
                 title=str(own.get("title") or ""),
                 url=str(own.get("url") or ""),
-                metadata=foreign.facts_of(facts),
+                metadata=foreign.facts_of(facts, source),
                 marks=tuple(Mark(**mark) for mark in own.get("marks", ())),
                 kind="" if own.get("marks") else kind,
             )

@@ -92,8 +92,8 @@ def from_llamaindex(documents: Iterable[Any]) -> list[Document]:
     """Return the documents of a LlamaIndex reader, ready to add.
 
     LlamaIndex draws the ids of documents by chance, so that adding a file again would add it twice: the id is that in
-    the metadata, or else the path of the file, with the page or a number if several share it, or else a hash of the
-    text.
+    the metadata, or else the name of the file after a hash of its folder, with the page or a number if several share
+    it, or else a hash of the text.
     """
     ids, out = foreign.Ids(), list[Document]()
     for one in documents:
@@ -107,7 +107,7 @@ def from_llamaindex(documents: Iterable[Any]) -> list[Document]:
                 source=source,
                 title=str(own.get("title") or facts.get("file_name") or ""),
                 url=str(own.get("url") or ""),
-                metadata=foreign.facts_of(facts),
+                metadata=foreign.facts_of(facts, source),
                 marks=tuple(Mark(**mark) for mark in own.get("marks", ())),
             )
         )

@@ -14,8 +14,13 @@ from urllib.parse import quote
 import httpx2
 import pytest
 from kb import READY, open_fast
+from langchain_core.documents import Document as Theirs
 from live import Live, make_key, served
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from pdf_file import pdf
+
+from ragstone.serve.langchain import from_langchain
 
 SITE = "https://shop.example"
 SECRET = "clandestine"
@@ -43,6 +48,9 @@ def live(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]
     limits = ("limits.rate_per_minute=0", "limits.concurrent=0", "widget.rate_per_minute=100")
     with closing(open_fast(tmp_path_factory.mktemp("base") / "kb", READY)) as engine:
         asyncio.run(engine.documents.sync([str(root)]))
+        text, path = "The pressure of the boiler is 8 bar.", str(root / "boiler.txt")
+        loaded = Theirs(page_content=text, metadata={"source": path, "file_path": path})
+        asyncio.run(engine.documents.add(from_langchain([loaded])))
         with served(engine, *widget, *limits, f'sources=["{root}"]') as live:
             yield live
 
@@ -64,7 +72,9 @@ def check(told: httpx2.Response) -> httpx2.Response:
 
 
 def test_every_document_opens_by_its_shown_id(live: Live, reader: dict[str, str]) -> None:
-    shown = ids(live, reader)
+    (loaded,) = (id for id in ids(live, reader) if id.endswith("/boiler.txt"))
+    assert check(live.http.get(f"/documents/{quote(loaded)}", headers=reader)).status_code == 200
+    shown = [id for id in ids(live, reader) if id != loaded]
     assert sorted(shown) == [
         "manuals/old.zip/old/pump.md",
         "manuals/parts.csv#1",
@@ -106,6 +116,27 @@ def test_no_answer_has_a_path(live: Live, reader: dict[str, str], route: str) ->
         }
         assert check(live.http.post(route, json=bodies[route], headers=reader)).status_code == 200
         check(live.http.post(route, json=bodies[route] | {"stream": True}, headers=reader))
+
+
+def test_no_agent_is_told_a_path(live: Live, reader: dict[str, str]) -> None:
+    """Every tool is called with questions and an id, and every resource is read."""
+
+    async def told() -> list[str]:
+        async with (
+            httpx2.AsyncClient(headers=reader) as http,
+            Client(streamable_http_client(f"{live.url}/mcp", http_client=http)) as client,
+        ):
+            tools, resources = (await client.list_tools()).tools, (await client.list_resources()).resources
+            out = [str(tools), str(resources)]
+            for tool in tools:
+                for question in (*QUESTIONS, "manuals/pump.md"):
+                    taken = dict.fromkeys(tool.input_schema.get("required", ()), question)
+                    out.append(str(await client.call_tool(tool.name, taken)))
+            return [*out, *[str(await client.read_resource(one.uri)) for one in resources]]
+
+    texts = asyncio.run(told())
+    assert sum("4 bar" in text for text in texts) >= 3
+    assert not [text for text in texts if SECRET in text]
 
 
 def test_no_visitor_is_told_a_path(live: Live) -> None:
