@@ -88,19 +88,19 @@ VALUES ('00000000-0000-0000-0000-000000000001', 'POLA kortelė', 'Kortelę išdu
 """
 
 
-@pytest.mark.parametrize("is_secured", [False, True])
+@pytest.mark.parametrize("secured", ["", "documents", "document_chunks"])
 def test_takes_over_tables_of_the_former_program(
-    is_secured: bool, address: str, db: psycopg.Connection, capsys: pytest.CaptureFixture[str]
+    secured: str, address: str, db: psycopg.Connection, capsys: pytest.CaptureFixture[str]
 ) -> None:
     db.execute(FORMER)
-    if is_secured:
-        db.execute("ALTER TABLE information_search.documents ENABLE ROW LEVEL SECURITY")
+    if secured:
+        db.execute(f"ALTER TABLE information_search.{secured} ENABLE ROW LEVEL SECURITY".encode())
     assert run(["postgres", "apply", "--dsn", address]) == 0
     told = "took over 1 document; the former tables are in the schema information_search_former"
     assert told in capsys.readouterr().out
     found = db.execute("SELECT title, url, source_type FROM public.search_documents('POLA')").fetchall()
     assert found == [("POLA kortelė", "https://pola.example/", "faq")]
-    assert db.execute("SELECT readers FROM information_search.documents").fetchall() == [([] if is_secured else None,)]
+    assert db.execute("SELECT readers FROM information_search.documents").fetchall() == [([] if secured else None,)]
     assert db.execute("SELECT count(*) FROM information_search_former.document_chunks").fetchall() == [(1,)]
     assert run(["postgres", "check", "--dsn", address]) == 0
     assert run(["postgres", "apply", "--dsn", address]) == 0

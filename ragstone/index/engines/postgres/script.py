@@ -44,7 +44,8 @@ IF {is_former} THEN
             USING HINT = 'Rename or drop one of them, then run the script again.';
     END IF;
     former := true;
-    SELECT relrowsecurity INTO hidden FROM pg_class WHERE oid = '{schema}.documents'::regclass;
+    SELECT bool_or(relrowsecurity) INTO hidden FROM pg_class
+    WHERE oid IN ('{schema}.documents'::regclass, '{schema}.document_chunks'::regclass);
     ALTER SCHEMA {schema} RENAME TO {schema}_former;
     CREATE SCHEMA {schema};
     -- Functions cannot change what they return. These keep reading the tables by name, which are the new ones.
@@ -79,8 +80,7 @@ IF former THEN
     INSERT INTO {schema}.documents (id, title, url, source_type, readers, metadata, created_at)
     SELECT (d ->> 'id')::uuid,
            coalesce(d ->> 'title', (
-               SELECT min(to_jsonb(c) ->> 'title') FROM {schema}_former.document_chunks AS c
-               WHERE to_jsonb(c) ->> 'document_id' = d ->> 'id'
+               SELECT min(c.title) FROM {schema}_former.document_chunks AS c WHERE c.document_id = (d ->> 'id')::uuid
            ), ''),
            coalesce(d ->> 'url', ''),
            coalesce(d ->> 'source_type', ''),
