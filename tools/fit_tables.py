@@ -83,7 +83,6 @@ SIGNS: Mapping[str, int] = {
     "mistyped": -1,
     "calculates": -1,
     "orders": -1,
-    "rows": -1,
     "words": 0,
     "first": -1,
 }

@@ -45,8 +45,6 @@ _INSTANT = re.compile(r"\b(?:on|at|as of|as at|am|zum|per)\s+(?:the end of\s+)?(
 _HOW_MANY = re.compile(
     r"\bhow many\b|\bnumber of\b|\b(?:wie ?viele?|kiek)\b(?! kost| kain)|\bberapa (?:banyak|ramai|orang|buah)\b"
 )
-_ROWS = re.compile(r"\bhow many (?!points|people|goals|votes|seats|employees)")
-"""Questions that may ask how many rows there are."""
 _AMOUNT = re.compile(
     r"\bhow (?:much|high|large)\b|\bwhat (?:was|were|is|are)\b"
     r"|\bhow did\b.*\b(?:change|develop|grow|increase|decrease)\b"
@@ -187,7 +185,6 @@ class Asked:
         self.quality = _QUALITIES[how.lastgroup] if how and how.lastgroup else None
         self.counts = _HOW_MANY.search(lower) is not None
         self.money = not self.counts and (self.asks.money or names_money(lower))
-        self.rows = _ROWS.search(undated) is not None
         self.orders = terms().orders.search(undated) is not None
 
     @cached_property

@@ -32,9 +32,8 @@ class Certainty:
     ``time`` is -1 if the cell is of another time than the question asks for.
     ``mistyped`` is 1 if the cell is no number although the question asks for one, or the other way round.
     ``calculates`` and ``orders`` are 1 if the question asks for what several cells give together, or for a first or
-    largest; ``rows`` is 1 if it asks how many there are and no heading of the cell says that it counts; ``words`` is
-    the logarithm of the things it names. ``first`` is 1 for a cell of the first column, ``lone`` if all tables are of
-    one document.
+    largest; ``words`` is the logarithm of the things that it names. ``first`` is 1 for a cell of the first column,
+    ``lone`` if all tables are of one document.
     """
 
     lead: float
@@ -44,7 +43,6 @@ class Certainty:
     mistyped: float
     calculates: float
     orders: float
-    rows: float
     words: float
     first: float
     lone: float
@@ -52,7 +50,7 @@ class Certainty:
     @property
     def calculated(self) -> Certainty:
         """The same for an answer with the calculation that the question asks for."""
-        return replace(self, calculates=0.0, orders=0.0, rows=0.0)
+        return replace(self, calculates=0.0, orders=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,48 +64,44 @@ class Model:
 
 FITTED = Model(
     cells={
-        "row": 3.89,
-        "column": 1.14,
-        "others": 8.61,
-        "all": 1.79,
-        "label": 3.33,
-        "section": 0.44,
-        "heading": 2.92,
-        "literal": 2.4,
-        "own": 2.71,
-        "said": -0.39,
-        "money": 1.2,
-        "asks": 2.39,
-        "dated": 2.78,
-        "year": 2.16,
-        "day": 2.21,
+        "row": 4.51,
+        "column": 1.43,
+        "others": 8.54,
+        "all": 1.74,
+        "label": 3.21,
+        "section": 0.7,
+        "heading": 2.8,
+        "literal": 2.29,
+        "own": 2.08,
+        "money": 1.05,
+        "asks": 2.48,
+        "year": 2.15,
+        "day": 2.34,
         "length": 2.0,
         "latest": 0.7,
-        "kind": 0.87,
+        "kind": 0.99,
         "percent": 2.0,
-        "change": 0.28,
-        "first": 2.31,
-        "index": -4.08,
-        "nothing": -4.93,
-        "total": 0.31,
-        "whole": 0.69,
-        "titled": 18.54,
-        "place": -1.58,
+        "change": 0.13,
+        "first": 2.3,
+        "index": -4.2,
+        "nothing": -4.9,
+        "whole": 0.66,
+        "titled": 11.6,
+        "place": -1.57,
         "statement": 1.5,
         "newest": 1.0,
     },
-    bias=-2.05,
+    bias=-2.0,
     certainty={
-        "lead": 0.67,
-        "open": -2.21,
-        "titled": 1.61,
-        "time": 2.08,
-        "mistyped": -1.38,
-        "calculates": -0.53,
-        "orders": -1.27,
-        "rows": -0.33,
-        "words": 1.38,
-        "first": -0.48,
+        "lead": 0.65,
+        "open": -2.54,
+        "titled": 1.31,
+        "time": 2.15,
+        "mistyped": -0.89,
+        "calculates": -0.56,
+        "orders": -1.24,
+        "words": 1.42,
+        "first": -0.46,
         "lone": 0.66,
     },
 )
@@ -144,7 +138,6 @@ def certainty_of(asked: Asked, best: CellFeatures, share: float, *, lone: bool) 
         mistyped=float(best.kind < 0),
         calculates=float(asked.calculates),
         orders=float(asked.orders),
-        rows=float(asked.rows and best.asks <= 0),
         words=math.log(1 + len(asked.items)),
         first=best.first,
         lone=float(lone),

@@ -57,18 +57,16 @@ class CellFeatures:
     in the title of the document, ``own`` that in the cell itself. Words of the title count only in the latter three.
     ``label`` is the share of the words of the label that the question has, ``heading`` the same of the headings;
     ``section`` is minus the share of the words of the section that it lacks; ``literal`` is 1 if the question has the
-    label as it is written, and ``said`` is 1 if it has the cell, which then rarely answers. ``money`` is 1 for an
-    amount if the question asks for a price, -1 if it asks how many there are. ``asks`` is 1 if the headings name what
-    "which", "who", "where", "how many" or "how long" asks for, ``dated`` 1 if the question asks when and the cell is a
-    date, -1 if it is none.
+    label as it is written. ``money`` is 1 for an amount if the question asks for a price, -1 if it asks how many there
+    are. ``asks`` is 1 if the headings name what "which", "who", "where", "how many" or "how long" asks for.
 
     ``year``, ``day`` and ``length`` say how far the cell is of the year, the day, month or quarter, and the length of
     time asked for, -1 if it is of another, or of any where a point in time is asked for; ``latest`` is 1 in the latest
     column if no year is asked for. ``kind`` is 1 if the cell is a number or none as the question asks, -1 if not;
     ``percent`` and ``change`` the same for percentages and changes. ``first`` is 1 in the first column, ``index`` in a
-    column of ranks or numbers of rows that the question does not name, ``nothing`` for a dash. ``total`` is 1 for a
-    total if the question asks for one, -1 for another cell, ``whole`` 1 for a total if it does not. ``place`` is the
-    logarithm of the place among the tables found, counted from 1, and less if a measure is asked for.
+    column of ranks or numbers of rows that the question does not name, ``nothing`` for a dash, ``whole`` for a total
+    if the question asks for none. ``place`` is the logarithm of the place among the tables found, counted from 1, and
+    less if a measure is asked for.
 
     ``statement`` is the logarithm of how many measures the rows of the table have, if the question asks for one: an
     income statement has more than a note on one of them. ``newest`` is 1 in the latest document about what the question
@@ -84,10 +82,8 @@ class CellFeatures:
     heading: float
     literal: float
     own: float
-    said: float
     money: float
     asks: float
-    dated: float
     year: float
     day: float
     length: float
@@ -98,7 +94,6 @@ class CellFeatures:
     first: float
     index: float
     nothing: float
-    total: float
     whole: float
     titled: float
     place: float
@@ -290,10 +285,8 @@ class _AskedRow:
             heading=table.headings[n],
             literal=float(self.literal and not is_label),
             own=asked.weight(own - table.subject),
-            said=float(not figure and f" {_plain(cell.text)} " in table.plain),
             money=self._money(cell),
             asks=max(float(table.wanted[n]), table.places[n]),
-            dated=(1.0 if dates(cell.text).years or dates(cell.text).months else -1.0) if asked.time else 0.0,
             year=year,
             day=day,
             length=length,
@@ -306,7 +299,6 @@ class _AskedRow:
             first=float(is_label),
             index=float(table.indices[n] and not table.headings[n]),
             nothing=float(bool(NOTHING.fullmatch(cell.text))),
-            total=(1.0 if total else -1.0) if asked.total else 0.0,
             whole=float(total and not asked.total),
             titled=asked.weight(table.subject),
             place=log(1 + place) * (_PLACED if asked.measures else 1.0),

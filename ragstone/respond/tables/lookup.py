@@ -88,14 +88,10 @@ def _is_asked_for(asked: Asked, one: TableCell, features: CellFeatures) -> bool:
     "What is the weight of the mill?" names a row, and its weight is in no column, so that its price does not answer.
     """
     heading = " ".join(one.cell.header)
-    fits = (
-        features.first
-        + max(0.0, features.heading)
-        + features.column
-        + max(0.0, features.asks)
-        + max(0.0, features.dated)
-    )
+    fits = features.first + max(0.0, features.heading) + features.column + max(0.0, features.asks)
     if fits or features.all > 1 - _OPEN or not heading.strip() or dates_of(one.cell.header):
+        return True
+    if asked.time and dates(one.cell.text):
         return True
     return features.money > 0 or (asked.money and lexicon().asks_money.search(plain(heading)) is not None)
 
