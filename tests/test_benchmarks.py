@@ -37,6 +37,7 @@ from benchmarks import (
     query_data,
     retrieval,
     startup,
+    walk,
 )
 from benchmarks.common import Options, Result, Table
 from benchmarks.peer_environments import Environment
@@ -421,6 +422,16 @@ def test_erased_documents_leave_no_trace(workdir: Path) -> None:
     (base,) = figures["bases"].values()
     assert base["before"] > 5 * figures["erased"] > 50
     assert (figures["traces"], base["told"]) == (0, 0)
+
+
+def test_walk_counts_own_code(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walk, "QUICK_RUNS", 1)
+    figures = asyncio.run(walk.measure(Options(quick=True, keep=workdir))).figures
+    assert list(figures) == ["ask", "add", "http"]
+    for one in figures.values():
+        assert 3 < one["depth"] < one["files"] < one["functions"]
+        assert one["switches"] > one["files"]
+    assert figures["http"]["files"] > figures["ask"]["files"]
 
 
 # ---------------------------------------------------------------- outages, planted orders
