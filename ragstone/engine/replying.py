@@ -45,7 +45,7 @@ class Replying:
         if talk is None or (before and (talk.kind == "unclear" or _goes_on(question, talk, before))):
             return None
         is_sure = question.talk is not None and (talk.kind != "help" or question.keyword_like)
-        if not is_sure and await self._answered(question, where, request, timings):
+        if not is_sure and await self._answered(question, talk, where, request, timings):
             return None
         question = replace(question, talk=talk, kind=talk.kind)
         replied = await self._reply(question, talk, before, where, request, timings)
@@ -98,10 +98,16 @@ class Replying:
         (vector,) = await embedder.embed([question.asked], role="query", request=request)
         return talk_by_meaning(vector, name, question.language)
 
-    async def _answered(self, question: Question, where: Filter | None, request: Request, timings: Timings) -> bool:
-        """Return whether the documents surely answer what may be talk: "How do I start?", "List the file formats"."""
+    async def _answered(
+        self, question: Question, talk: Talk, where: Filter | None, request: Request, timings: Timings
+    ) -> bool:
+        """Return whether the documents answer what may be talk: "How do I start?", "List the file formats".
+
+        They must do so surely, but a passage that may answer is worth more than a list of all documents.
+        """
         evidence = await self._search.evidence(question, where, self._version.settings.rank.top_k, request, timings)
-        least = self._version.settings.respond.abstain_below
+        respond = self._version.settings.respond
+        least = respond.closest_from if talk.kind == "collection" else respond.abstain_below
         return await self._version.models.answerer().answerability(evidence, request) >= least
 
     def _planned(self, replied: Replied) -> Replied:

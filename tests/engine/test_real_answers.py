@@ -108,3 +108,14 @@ def test_answers_are_the_same_alone_and_in_a_crowd(data_dir: Path, tmp_path: Pat
     with closing(KnowledgeBase.open(tmp_path / "kb", (*fixed, "cache.enabled=false"))) as engine:
         assert asyncio.run(answered(engine, 8)) == alone
     assert sum(len(answer.citations) for answer in alone) >= len(questions)
+
+
+def test_searches_before_listing_documents_by_meaning(tmp_path: Path) -> None:
+    drawings = "Drawings leave the program as SVG, PNG or DXF files. Large drawings are split over several pages."
+    pump = Document(id="pump.md", title="Pump", text="The pump in hall three runs at 4 bar.")
+    with closing(KnowledgeBase.open(tmp_path / "kb", create=True)) as engine:
+        asyncio.run(engine.documents.add([Document(id="export.md", title="Export", text=drawings), pump]))
+        shown = asyncio.run(engine.ask("list the file formats", reader=OWNER))
+        listed = asyncio.run(engine.ask("how many pdfs are in there?", reader=OWNER))
+    assert (shown.outcome, "SVG, PNG or DXF" in shown.answer) == ("closest", True)
+    assert (listed.kind, listed.outcome) == ("collection", "reply")
