@@ -150,17 +150,6 @@ def test_newest_version_of_each_document_disagrees(tmp_path: Path) -> None:
     assert newest[1] in today
 
 
-def test_names_versions_that_are_quoted_together(tmp_path: Path) -> None:
-    files = {
-        "2023.md": "# Handbook 2023\n\nFor work from home, a contract addendum is needed. It is signed in May.",
-        "2024.md": "# Handbook 2024\n\nFor work from home, no addendum is needed. The team lead agrees in writing.",
-    }
-    with open_with(tmp_path, files) as kb:
-        answer = kb.ask("Is a contract addendum needed for work from home?")
-    assert all(one.title in answer.answer for one in answer.citations)
-    assert len(answer.citations) > 1
-
-
 @pytest.mark.parametrize(
     ("asked", "meant"),
     [

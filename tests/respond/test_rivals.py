@@ -2,7 +2,26 @@
 
 import pytest
 
-from ragstone.respond.quoting.rivals import says_otherwise
+from ragstone.core.editions import VERSION_OF
+from ragstone.core.records import Chunk, Hit, Span
+from ragstone.respond.quoting.quotes import Quote
+from ragstone.respond.quoting.rivals import are_of_several_versions, called, says_otherwise
+
+
+def quote(title: str, **metadata: str) -> Quote:
+    text = "An addendum is needed."
+    chunk = Chunk(
+        id=title, document_id=title, index=0, total=1, start=0, end=len(text), text=text, title=title, metadata=metadata
+    )
+    return Quote(hit=Hit(chunk=chunk, score=1.0), place=0, span=Span(start=0, end=len(text)))
+
+
+def test_versions_quoted_together_have_names() -> None:
+    older, newer = (quote(f"Handbook {year}", **{VERSION_OF: "handbook", "version": year}) for year in ("2023", "2024"))
+    assert are_of_several_versions([older, newer])
+    assert [called(older), called(newer)] == ["Handbook 2023", "Handbook 2024"]
+    assert not are_of_several_versions([newer, newer])
+    assert not are_of_several_versions([quote("Menu"), quote("Prices")])
 
 
 @pytest.mark.parametrize(

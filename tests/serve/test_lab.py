@@ -299,7 +299,7 @@ def test_serves_only_loopback_and_stops_cleanly(folder: Path) -> None:
         options = {"env": environment(PYTHONPATH=str(Path(__file__).parent.parent)), "text": True}
         refused = subprocess.run(words, capture_output=True, timeout=60, check=False, **options)
     assert refused.returncode == 2
-    assert f"port {port} cannot be used: another program uses it" in refused.stderr
+    assert f"port {port} of 127.0.0.1 cannot be used: another program uses it" in refused.stderr
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options) as program:
         assert program.stdout is not None
         assert program.stdout.readline() == f"the lab is at http://127.0.0.1:{port}; Ctrl-C stops it\n"

@@ -72,7 +72,7 @@ def check(live: Live, *pids: int) -> None:
         for took, answer in (one.result() for one in asked):
             assert "behind the mill" in answer.json()["answer"]
             assert took < 3 * SECONDS + 1  # its time, that of another connection, and that of a busy machine
-        assert max(beside) < SECONDS * 0.75, beside
+        assert max(beside) < 2 * SECONDS, beside  # one after another, they would take far longer
         assert live.finished(job)["state"] == "done"
         again, _ = ask(CLIENTS)
         assert again < SECONDS * 0.75  # nobody waits any more
@@ -119,5 +119,5 @@ def test_keys_on_a_hanging_server_hold_up_nobody_else(tmp_path: Path, postgres: 
                 while not all(one.done() for one in asked):
                     beside.append(timed(live, "/health"))
                     time.sleep(0.02)
-            assert max(beside) < SECONDS * 0.75, beside
+            assert max(beside) < 2 * SECONDS, beside  # one after another, they would take far longer
             live.until(lambda: client.get("/me", headers=bearer).status_code, lambda status: status == 200)
