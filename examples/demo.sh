@@ -21,7 +21,7 @@ printf '%s$ ragstone add %s --kb %s%s\n\n' "$bold" "$sources" "$kb" "$plain"
 # shellcheck disable=SC2086  # several sources, one word each
 ragstone add $sources --kb "$kb"
 
-ask "When was reciprocal rank fusion proposed?"
+ask "Who proposed reciprocal rank fusion, and when?"
 ask "Does Ragstone work offline?"
 ask "Warum überlappen sich benachbarte Textabschnitte?"
 ask "How much is a train ticket to Vilnius?"

@@ -24,7 +24,7 @@ WIDTH = 92
 SOURCES = ("ARCHITECTURE.md", "examples/knowledge-base.csv")
 COMMANDS = (
     ("add", *SOURCES),
-    ("ask", "When was reciprocal rank fusion proposed?"),
+    ("ask", "Who proposed reciprocal rank fusion, and when?"),
     ("ask", "Was ist BM25?"),
     ("ask", "How much is a train ticket to Vilnius?"),
 )
