@@ -67,3 +67,14 @@ def test_marks_the_likely_words_within_their_passage(language: str):
     assert draft.text.endswith("[1] It runs at 4 bar. Nobody may open it alone.")
     assert citation.quote == TEXT[citation.start : citation.end] == TEXT[: TEXT.index("\n\n## Valves")]
     assert len(citation.quote) <= LONGEST[0]
+
+
+def test_name_above_a_passage_is_not_repeated():
+    text = "Valves\n\nValves are tested each year. The mill is closed then."
+    chunk = Chunk(id="c", document_id="valves", index=0, total=1, text=text, start=0, end=len(text), title="Valves")
+    quote = Quote(hit=Hit(chunk=chunk, score=1.0), place=0, span=at(text, "Valves are tested each year."))
+    evidence = Evidence(question=read("How often are valves tested?"), hits=(quote.hit,), method="hybrid")
+    draft = likely_draft(evidence, [quote], None, 0.3, RespondSettings(), ())
+    assert draft.text.count("Valves\n") == 0
+    assert "Valves:\nValves are tested each year. [1] The mill is closed then." in draft.text
+    assert draft.citations[0].quote == text[text.index("Valves are") :]

@@ -67,7 +67,7 @@ def likely_draft(
 
 def _passage_draft(quote: Quote, longest: int) -> Draft:
     text, span = quote.hit.chunk.text, quote.span
-    passage = passage_around(text, span, longest)
+    passage = _below_its_name(quote.hit.chunk, passage_around(text, span, longest), span)
     before, words = _before(text, passage, span), marked(quote.text, 1, is_code=quote.is_code)
     return Draft(
         text=f"{before}{words}{_after(text, passage, span)}",
@@ -128,14 +128,28 @@ def _pieces(text: str, pattern: re.Pattern[str]) -> list[Span]:
     ]
 
 
+def _below_its_name(chunk: Chunk, passage: Span, span: Span) -> Span:
+    """Return a passage without a first line that repeats the title or section which is shown above it."""
+    end = chunk.text.find("\n", passage.start, span.start)
+    first = chunk.text[passage.start : max(end, passage.start)].strip("#*_ ")
+    if not first or first not in (name_of(chunk), _section(chunk)):
+        return passage
+    rest = chunk.text[end : span.start]
+    return Span(start=end + len(rest) - len(rest.lstrip()), end=passage.end)
+
+
+def _section(chunk: Chunk) -> str:
+    return str(chunk.facts.get("section", "")).rpartition(" > ")[2]
+
+
 def _named(chunk: Chunk) -> str:
     """Return the title of a passage, with its section, page and date.
 
     The date is the document's own, and not one that its folder gives it: the same text reads the same everywhere.
     """
     own = {key: value for key, value in chunk.metadata.items() if key != AS_OF}
-    section, page = str(chunk.facts.get("section", "")).rpartition(" > ")[2], str(chunk.facts.get("page", ""))
-    parts = (name_of(chunk), section, f"p. {page}" if page else "", date_of(own))
+    page = str(chunk.facts.get("page", ""))
+    parts = (name_of(chunk), _section(chunk), f"p. {page}" if page else "", date_of(own))
     names = dict.fromkeys(short_label(one) for one in parts if one)
     return ", ".join(names).rstrip("?!.") + ":"
 
