@@ -264,7 +264,11 @@ class Server:
         )
         if self._schema:
             set_config = "SELECT set_config('search_path', %s, false), set_config('statement_timeout', %s, false)"
-            connection.execute(set_config, [f'"{self._schema}"', str(self._limit)])
+            try:
+                connection.execute(set_config, [f'"{self._schema}"', str(self._limit)])
+            except BaseException:
+                connection.close()
+                raise
         return connection
 
     @contextmanager

@@ -253,14 +253,15 @@ def test_finds_what_the_engine_lacks_yet(name: str, tmp_path: Path) -> None:
         commit(catalog, *(Document(id=f"d{i}", text=f"w{i % 7} w{i % 5} n{i}") for i in range(60)))
         index = ENGINES[name][0](tmp_path / "index", catalog)
         assert isinstance(index, SyncedKeywords)
-        assert isinstance(index._terms, TermIndex)
-        catalog.remove(["d1", "d2"])
-        commit(catalog, Document(id="new", text="w1 w1 w1 fresh"))
-        index._terms.follow()
-        assert index.status().behind == 2
-        for asked in (["fresh"], ["w1", "fresh"], ["n1"], ["w2"]):
-            found, true = asyncio.run(index.search(asked, 60)), asyncio.run(index._terms.search(asked, 60))
-            assert set(found.rows.tolist()) == set(true.rows.tolist()), asked
-        index.follow(write=True)
-        assert index.status().behind == 0
-        assert len(index.difference(mend=False)) == 0
+        with closing(index):
+            assert isinstance(index._terms, TermIndex)
+            catalog.remove(["d1", "d2"])
+            commit(catalog, Document(id="new", text="w1 w1 w1 fresh"))
+            index._terms.follow()
+            assert index.status().behind == 2
+            for asked in (["fresh"], ["w1", "fresh"], ["n1"], ["w2"]):
+                found, true = asyncio.run(index.search(asked, 60)), asyncio.run(index._terms.search(asked, 60))
+                assert set(found.rows.tolist()) == set(true.rows.tolist()), asked
+            index.follow(write=True)
+            assert index.status().behind == 0
+            assert len(index.difference(mend=False)) == 0
