@@ -219,6 +219,11 @@ class Chunk:
         return f"{self.context}\n{self.text}" if self.context else self.text
 
     @property
+    def heading(self) -> str:
+        """The nearest heading above the chunk; empty without one."""
+        return str(self.facts.get("section", "")).rpartition(" > ")[2]
+
+    @property
     def described(self) -> Metadata:
         """The metadata of the document, the facts of the chunk, and the place of the chunk in the document."""
         place = {"doc_id": self.document_id, "chunk_id": self.id, "chunk_index": self.index, "total_chunks": self.total}

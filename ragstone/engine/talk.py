@@ -276,6 +276,5 @@ def _choices(evidence: Evidence) -> list[str]:
     ]
     named = dict.fromkeys(chunk.title for chunk in fitting if chunk.title)
     if len(named) < LEAST_CHOICES:
-        sections = (str(chunk.facts.get("section", "")).rpartition(" > ")[2] for chunk in fitting)
-        named = dict.fromkeys(section for section in sections if section)
+        named = dict.fromkeys(chunk.heading for chunk in fitting if chunk.heading)
     return list(named)[:MOST_CHOICES]

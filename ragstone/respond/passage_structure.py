@@ -120,8 +120,9 @@ def is_item(text: str, span: Span) -> bool:
 
 def is_step(text: str, span: Span) -> bool:
     """Return whether a sentence begins in a numbered item, or announces the first one with a colon."""
-    announces = span.of(text).rstrip(_CLOSING).endswith(":")
-    return any(_STEP.match(line) for line in (_line_of(text, span), text[_after_blank(text, span.end) :] * announces))
+    if _STEP.match(_line_of(text, span)):
+        return True
+    return span.of(text).rstrip(_CLOSING).endswith(":") and bool(_STEP.match(text, _after_blank(text, span.end)))
 
 
 def code_around(text: str, position: int) -> Span | None:

@@ -342,9 +342,8 @@ class ServiceSettings(Section):
     def model_behind(self, name: str) -> str:
         """Return the model that a name calls; for an Azure deployment, the one that ``azure.models`` names."""
         kind, _, deployment = name.partition(":")
-        return (
-            f"openai:{self.azure.models[deployment]}" if kind == "azure" and deployment in self.azure.models else name
-        )
+        model = self.azure.models.get(deployment) if kind == "azure" else None
+        return f"openai:{model}" if model else name
 
     def endpoint(self, kind: str) -> Endpoint | None:
         """Return where the models of a kind are served, such as ``openai`` or ``ollama``; None if no server does."""

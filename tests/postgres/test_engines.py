@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import threading
@@ -230,6 +231,17 @@ def test_a_server_killed_while_it_is_filled_loses_nothing_and_has_nothing_twice(
         assert counted == [(COUNT,), (COUNT,)]
     found, true = asyncio.run(index.search(["w1", "w7"], 20)), asyncio.run(terms.search(["w1", "w7"], 20))
     assert found.scores == pytest.approx(true.scores, rel=1e-4)
+
+
+def test_closes_a_connection_that_cannot_be_set_up(postgres: PostgresServer) -> None:
+    database, others = postgres.database("refused"), "SELECT count(*) FROM pg_stat_activity WHERE datname = 'refused'"
+    longer_than_allowed = 1e7
+    with closing(Server(postgres.settings(database), schema="any", seconds=longer_than_allowed)) as server:
+        with pytest.raises(EngineError, match="statement_timeout"):
+            server.rows("SELECT 1")
+        gc.collect()  # a connection that is left open would warn here
+        with closing(postgres.connect()) as db:
+            assert db.execute(others).fetchone() == (0,)
 
 
 def test_a_server_that_says_nothing_is_left_alone(postgres: PostgresServer, tmp_path: Path, catalog: Catalog) -> None:

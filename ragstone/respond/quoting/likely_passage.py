@@ -129,17 +129,13 @@ def _pieces(text: str, pattern: re.Pattern[str]) -> list[Span]:
 
 
 def _below_its_name(chunk: Chunk, passage: Span, span: Span) -> Span:
-    """Return a passage without a first line that repeats the title or section which is shown above it."""
+    """Return a passage without a first line that repeats the title or heading shown above it."""
     end = chunk.text.find("\n", passage.start, span.start)
     first = chunk.text[passage.start : max(end, passage.start)].strip("#*_ ")
-    if not first or first not in (name_of(chunk), _section(chunk)):
+    if not first or first not in (name_of(chunk), chunk.heading):
         return passage
     rest = chunk.text[end : span.start]
     return Span(start=end + len(rest) - len(rest.lstrip()), end=passage.end)
-
-
-def _section(chunk: Chunk) -> str:
-    return str(chunk.facts.get("section", "")).rpartition(" > ")[2]
 
 
 def _named(chunk: Chunk) -> str:
@@ -149,7 +145,7 @@ def _named(chunk: Chunk) -> str:
     """
     own = {key: value for key, value in chunk.metadata.items() if key != AS_OF}
     page = str(chunk.facts.get("page", ""))
-    parts = (name_of(chunk), _section(chunk), f"p. {page}" if page else "", date_of(own))
+    parts = (name_of(chunk), chunk.heading, f"p. {page}" if page else "", date_of(own))
     names = dict.fromkeys(short_label(one) for one in parts if one)
     return ", ".join(names).rstrip("?!.") + ":"
 

@@ -85,8 +85,7 @@ def labels_of(question: Question, quotes: Sequence[Quote]) -> list[str]:
 def _label(asked: Sequence[Word], quote: Quote) -> str:
     chunk = quote.hit.chunk
     said = words(quote.text)
-    heading = str(chunk.facts.get("section", "")).rpartition(" > ")[2]
-    names = [name for name in (chunk.title, heading) if name and not is_question(name)]
+    names = [name for name in (chunk.title, chunk.heading) if name and not is_question(name)]
     for name in names:
         subject = _among(asked, words(name))
         if subject and not _among(subject, said):
