@@ -91,7 +91,7 @@ class Recorded:
             matcher=self,
             sentences=chunk.sentences,
             weigh=self.weigh,
-            known=self.known,
+            occurs=self.known,
             embedder=self.fingerprint,
             reader=(lambda: self) if reads else None,
         )

@@ -159,7 +159,7 @@ def _other(old: str, kind: str, others: Sequence[Asked], chance: random.Random) 
 
 def lacks(one: Asked, question: str, corpus: Corpus) -> list[Lack]:
     asked, request = read(question, Context(language=one.language)), Request.by_owner()
-    return lacking(asked, [one.chunk], [one.chunk], known=corpus.known, weigh=corpus.weigh, request=request)
+    return lacking(asked, [one.chunk], [one.chunk], occurs=corpus.known, weigh=corpus.weigh, request=request)
 
 
 async def measure(options: Options) -> Result:

@@ -119,11 +119,11 @@ class SqlCatalog:
     def document(self, id: str, groups: Sequence[str] | None = None) -> Document:
         allowed, values = self._dialect.readable(groups)
         sql = f"{DOCUMENTS} WHERE d.{self._dialect.id_column} = ? AND {allowed}"
-        found = self.database.rows(sql, [self._dialect.key(id), *values])
-        if not found and id:
+        rows = self.database.rows(sql, [self._dialect.key(id), *values])
+        if not rows and id:
             ending, ends = self._dialect.ending(endings(id))
-            found = self.database.rows(f"{DOCUMENTS} WHERE {ending} AND {allowed} LIMIT 3", [*ends, *values])
-        return only(id, found)
+            rows = self.database.rows(f"{DOCUMENTS} WHERE {ending} AND {allowed} LIMIT 3", [*ends, *values])
+        return only(id, rows)
 
     def layout(self, id: str) -> tuple[Placed, ...]:
         sql = "SELECT l.value, l.crc FROM layouts l JOIN documents d USING (document) WHERE d"
@@ -290,12 +290,12 @@ class SqlCatalog:
         return [Skipped(source=source, reason=reason) for source, reason in found]
 
     def built_with(self) -> dict[str, Any]:
-        found = self.database.rows("SELECT built_with, crc FROM about")
-        if len(found) != 1 or not isinstance(found[0][0], str) or crc32(found[0][0]) != found[0][1]:
+        rows = self.database.rows("SELECT built_with, crc FROM about")
+        if len(rows) != 1 or not isinstance(rows[0][0], str) or crc32(rows[0][0]) != rows[0][1]:
             raise Damaged(
                 f"{self.database.name} has lost the settings it was built with; restore a backup: ragstone restore"
             )
-        return json.loads(found[0][0])
+        return json.loads(rows[0][0])
 
     def set_built_with(self, built_with: Mapping[str, Any]) -> None:
         with self.database.transaction(counted=False) as tx:

@@ -51,13 +51,13 @@ class FilterDialect(Protocol):
 class Selections:
     """The rows that match the last few filters, cached until the next commit: each leg of a search asks for them."""
 
-    def __init__(self, one: Callable[[str, Sequence[Value]], str | None], dialect: FilterDialect) -> None:
+    def __init__(self, single: Callable[[str, Sequence[Value]], str | None], dialect: FilterDialect) -> None:
         """
         Args:
-            one: runs a query that returns a single value.
-            dialect: of the database that ``one`` asks.
+            single: runs a query that returns a single value.
+            dialect: of the database that ``single`` asks.
         """
-        self._one, self._dialect = one, dialect
+        self._one, self._dialect = single, dialect
         self._asking = threading.Lock()
         self._stamp, self._cached = Stamp(), dict[str, "Rows"]()
         self._size = 0

@@ -71,11 +71,11 @@ def listing(
         total = hidden.readable(groups, stamp)
     else:
         selected, selecting = _selected(database, wanted, fields, rows, exactly=exactly)
-        found = numbers(database, f"SELECT d.document AS row FROM documents d WHERE {selected}", selecting)
-        found = np.setdiff1d(found, hidden.of(groups, stamp), assume_unique=True)
-        total = len(found)
+        selection = numbers(database, f"SELECT d.document AS row FROM documents d WHERE {selected}", selecting)
+        selection = np.setdiff1d(selection, hidden.of(groups, stamp), assume_unique=True)
+        total = len(selection)
         if total <= MOST_NAMED:  # otherwise a page fills soon, and reading on is faster
-            chosen, values = f"{number} {dialect.in_values}", [dialect.values(found.tolist())]
+            chosen, values = f"{number} {dialect.in_values}", [dialect.values(selection.tolist())]
         else:
             chosen, values = f"{chosen} AND {selected}", [*values, *selecting]
     page = _page(database, order, after, (chosen, values), limit + 1) if total else []

@@ -60,11 +60,11 @@ class ReadableDocuments:
         with self._asking:
             self._begin(stamp)
             if reader not in self._hidden:
-                found = self._found(reader)
-                kept = sum(map(len, self._hidden.values())) + len(found)
+                rows = self._found(reader)
+                kept = sum(map(len, self._hidden.values())) + len(rows)
                 if kept > MOST_NUMBERS or len(self._hidden) >= MOST_READERS:
                     self._hidden.clear()
-                self._hidden[reader] = found
+                self._hidden[reader] = rows
             return self._hidden[reader]
 
     def _begin(self, stamp: Stamp) -> None:

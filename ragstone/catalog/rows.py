@@ -161,12 +161,12 @@ def endings(id: str) -> list[str]:
     return [id] if id[0] in "/#" else [f"/{id}", f"#{id}"]
 
 
-def only(id: str, found: Sequence[Sequence[Any]]) -> Document:
+def only(id: str, rows: Sequence[Sequence[Any]]) -> Document:
     """Return the document of the single row for an id; raise `NotFound` for none or several."""
-    if len(found) != 1:
-        several = f"; it could be {', '.join(row[0] for row in found)}" if found else ""
+    if len(rows) != 1:
+        several = f"; it could be {', '.join(row[0] for row in rows)}" if rows else ""
         raise NotFound(f"there is no document '{id}'{several}")
-    return document_from(found[0])
+    return document_from(rows[0])
 
 
 def marks_to_json(marks: Sequence[Mark]) -> str:

@@ -79,16 +79,16 @@ def _documents(rows: Rows, dialect: Dialect, id_of: IdOf) -> Iterator[Finding]:
 def _faults(names: Mapping[int, str], rows: Rows, dialect: Dialect, id_of: IdOf) -> Iterator[tuple[str, set[str]]]:
     """Yield the faults of each document; an unreadable document does not hide the others."""
     try:
-        found = [
+        faults = [
             (id, _one(*parts, dialect, id_of) if parts else {"their texts are missing"})
             for id, parts in _read(names, rows, dialect)
         ]
     except _UNREADABLE as error:
         if len(names) == 1:
-            found = [(id, {f"they cannot be read: {error}"}) for id in names.values()]
+            faults = [(id, {f"they cannot be read: {error}"}) for id in names.values()]
         else:
-            found = [one for number in names for one in _faults({number: names[number]}, rows, dialect, id_of)]
-    yield from found
+            faults = [one for number in names for one in _faults({number: names[number]}, rows, dialect, id_of)]
+    yield from faults
 
 
 _Parts = tuple[Sequence[Any], Sequence[Sequence[Any]], Mapping[int | None, Sequence[_Fact]]]

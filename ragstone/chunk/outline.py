@@ -32,7 +32,7 @@ class Section:
 def sections(length: int, marks: Sequence[Mark]) -> list[Section]:
     """Return the sections of a text of ``length`` characters, in order and without gaps."""
     headings = [mark for mark in marks if mark.kind == "heading"]
-    found = [Section(start=0, end=headings[0].start if headings else length)]
+    out = [Section(start=0, end=headings[0].start if headings else length)]
     above: list[Mark] = []
     for heading, after in zip_longest(headings, headings[1:]):
         while above and above[-1].level >= heading.level:
@@ -40,8 +40,8 @@ def sections(length: int, marks: Sequence[Mark]) -> list[Section]:
         above.append(heading)
         titles = tuple(" ".join(mark.label.split()) for mark in above)
         end = after.start if after else length
-        found.append(Section(start=heading.start, end=end, level=heading.level, titles=titles))
-    return [section for section in found if section.end > section.start]
+        out.append(Section(start=heading.start, end=end, level=heading.level, titles=titles))
+    return [section for section in out if section.end > section.start]
 
 
 def section_at(outline: Sequence[Section], position: int) -> Section:

@@ -116,11 +116,11 @@ def _open_quotation(sentence: str) -> int | None:
     return opened
 
 
-def _continues(text: str, one: Span, other: Span) -> bool:
+def _continues(text: str, previous: Span, sentence: Span) -> bool:
     """Return whether the other sentence continues this one."""
-    if not _on_one_line(text, one, other):
+    if not _on_one_line(text, previous, sentence):
         return False
-    before, after = one.of(text), other.of(text)
+    before, after = previous.of(text), sentence.of(text)
     if _LABEL.fullmatch(before) or _EXCLAIMING.search(before):
         return True
     if not before.endswith("."):

@@ -139,15 +139,15 @@ def _pieces(whole: Span, cuts: Iterable[int]) -> Iterator[Span]:
 
 def _merge(pieces: Iterable[Span], size: int, overlap: int) -> Iterator[Span]:
     """Merge adjacent pieces up to ``size``. The last ones, up to ``overlap``, are repeated."""
-    held: deque[Span] = deque()
+    window: deque[Span] = deque()
     for piece in pieces:
-        if held and piece.end - held[0].start > size:
-            yield Span(start=held[0].start, end=held[-1].end)
-            while held and (piece.start - held[0].start > overlap or piece.end - held[0].start > size):
-                held.popleft()
-        held.append(piece)
-    if held:
-        yield Span(start=held[0].start, end=held[-1].end)
+        if window and piece.end - window[0].start > size:
+            yield Span(start=window[0].start, end=window[-1].end)
+            while window and (piece.start - window[0].start > overlap or piece.end - window[0].start > size):
+                window.popleft()
+        window.append(piece)
+    if window:
+        yield Span(start=window[0].start, end=window[-1].end)
 
 
 def _at_paragraphs(text: str, piece: Span) -> Iterator[int]:

@@ -217,15 +217,15 @@ def _in_text(text: str, depth: int) -> tuple[str, ...] | None:
 
 def _in_list(values: Iterable[object], depth: int) -> tuple[str, ...] | None:
     groups = list[str]()
-    for one in values:
-        if isinstance(one, str):
-            if one.strip().casefold() in _NO_NAMES or _DAMAGED.search(one.strip()):
+    for value in values:
+        if isinstance(value, str):
+            if value.strip().casefold() in _NO_NAMES or _DAMAGED.search(value.strip()):
                 return None
-            groups += [group(one)] if one.strip() else []
+            groups += [group(value)] if value.strip() else []
             continue
-        if one is None or isinstance(one, list | tuple):
+        if value is None or isinstance(value, list | tuple):
             return None
-        members = _members(one, depth + 1)
+        members = _members(value, depth + 1)
         if members is None:
             return None
         groups += members

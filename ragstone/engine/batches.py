@@ -99,12 +99,12 @@ async def embedded(
     groups: AsyncGenerator[Group], catalog: Catalog, embedder: Embedder, request: Request
 ) -> AsyncGenerator[Group]:
     """Yield the groups with the vectors of their texts; each is committed before the next is embedded."""
-    held = Group()
+    waiting = Group()
     async for group in groups:
-        held.items += group.items
-        yield held.take(await _embed(held, catalog, embedder, request, full=True))
-    await _embed(held, catalog, embedder, request)
-    yield held
+        waiting.items += group.items
+        yield waiting.take(await _embed(waiting, catalog, embedder, request, full=True))
+    await _embed(waiting, catalog, embedder, request)
+    yield waiting
 
 
 async def vectors_of(texts: Mapping[str, str], embedder: Embedder, request: Request) -> dict[str, Vector]:

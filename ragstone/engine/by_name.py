@@ -72,38 +72,38 @@ class ByName:
         called = [one for one in found if _words(one.title) == asked]  # it differs in punctuation alone
         return called or [one for one in found if asked <= _words(f"{one.title} {file_name(one.document_id)}")]
 
-    def either(self, one: str, other: str, language: str) -> tuple[DocumentSummary | None, DocumentSummary | None]:
+    def either(self, name: str, other: str, language: str) -> tuple[DocumentSummary | None, DocumentSummary | None]:
         """Return the documents of two names that are set side by side: "the 2022 and the 2023 annual report".
 
         Args:
-            one: the first name, which may lack what both have in common.
+            name: the first name, which may lack what both have in common.
             other: the second name.
             language: of the question; its words for documents and its articles name nothing.
         """
-        first, second = naming_words(one, language), naming_words(other, language)
+        first, second = naming_words(name, language), naming_words(other, language)
         common = [word for word in second if not word.isdigit()] if all(map(str.isdigit, first)) else []
-        found = self._only(one, [*first, *common]) or self._only(one, first)
-        return found, self._only(other, second)
+        document = self._only(name, [*first, *common]) or self._only(name, first)
+        return document, self._only(other, second)
 
     def _only(self, name: str, words: Sequence[str]) -> DocumentSummary | None:
         """Return the document of a name, or else the only one whose title or file name has all its words.
 
         A single word names no document if it is a small part of the title: cats are not "Why cats purr at night".
         """
-        found = self.called(name) or (self.named(" ".join(words)) if words else [])
-        if len(found) != 1:
+        documents = self.called(name) or (self.named(" ".join(words)) if words else [])
+        if len(documents) != 1:
             return None
         is_word = len(words) == 1 and not words[0].isdigit() and not IS_FILE.search(name)
-        return None if is_word and len(naming_words(name_of(found[0]))) > 2 else found[0]
+        return None if is_word and len(naming_words(name_of(documents[0]))) > 2 else documents[0]
 
     def meant_in(self, question: Question) -> Meant:
         """Return the few documents that a question names, and what it asks of them."""
         meant, names = dict[str, DocumentSummary](), list[NamedDocument]()
-        for one in named_documents(question.wording.typed, question.language):
-            found = self.named(one.name) if one.described else self.called(one.name)
+        for named_document in named_documents(question.wording.typed, question.language):
+            found = self.named(named_document.name) if named_document.described else self.called(named_document.name)
             if 0 < len(found) <= MOST_MEANT:
                 meant |= {document.document_id: document for document in found}
-                names.append(one)
+                names.append(named_document)
         asked = without_phrase(question, names[0].phrase) if len(names) == 1 else question
         return Meant(documents=tuple(meant.values()), question=asked)
 

@@ -54,15 +54,15 @@ class CachedEmbedder:
         if role == "passage":
             return await self._embedder.embed(texts, role=role, request=request)
         keys = {text: key(self.fingerprint, role, text) for text in texts}
-        found = self._cache.get("embeddings", list(keys.values()))
+        cached = self._cache.get("embeddings", list(keys.values()))
         new: dict[bytes, bytes] = {}
         for text, name in keys.items():
-            if name not in found:  # one at a time: a vector must not depend on the other texts of a batch
+            if name not in cached:  # one at a time: a vector must not depend on the other texts of a batch
                 (vector,) = await self._embedder.embed([text], role=role, request=request)
                 new[name] = _packed_vector(vector)
         request.meter.embedded += len(new)
         self._cache.put("embeddings", new)
-        rows = [_vector((found | new)[keys[text]]) for text in texts]
+        rows = [_vector((cached | new)[keys[text]]) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(texts), self.dimensions)
 
 
@@ -106,10 +106,10 @@ class CachedService:
             EmbeddingError: the service fails, or its vectors have other dimensions than before.
         """
         keys = {text: self._key(text) for text in texts}
-        found = self._cache.get("embeddings", list(keys.values()))
+        cached = self._cache.get("embeddings", list(keys.values()))
         unknown: dict[bytes, str] = {}
         for text, name in keys.items():
-            if name not in found:
+            if name not in cached:
                 unknown.setdefault(name, text)
         for part in _batches([*unknown], self.batch):  # so that paid vectors are kept even if a later call fails
             vectors = await self._embedder.embed([unknown[name] for name in part], role=role, request=request)
@@ -121,8 +121,10 @@ class CachedService:
             new = {name: _packed_vector(vector) for name, vector in zip(part, vectors, strict=True)}
             request.meter.embedded += len(new)
             self._cache.put("embeddings", new)
-            found |= new
-        return np.array([_vector(found[keys[text]]) for text in texts], np.float32).reshape(len(texts), self.dimensions)
+            cached |= new
+        return np.array([_vector(cached[keys[text]]) for text in texts], np.float32).reshape(
+            len(texts), self.dimensions
+        )
 
     def _key(self, text: str) -> bytes:
         return key(self.fingerprint, " ".join(text.split()).lower())

@@ -148,9 +148,9 @@ class ResultCache:
             steps=tuple(SearchStep(**one) for one in value["steps"]),
         )
 
-    def keep_evidence(self, known: ResultKey | None, evidence: Evidence) -> None:
+    def keep_evidence(self, key: ResultKey | None, evidence: Evidence) -> None:
         """Store evidence, unless part of it was missing or the knowledge base changed meanwhile."""
-        if known and not evidence.missing and self._state() == known.state:
+        if key and not evidence.missing and self._state() == key.state:
             value = {
                 "wording": asdict(evidence.question.wording),
                 "method": evidence.method,
@@ -162,7 +162,7 @@ class ResultCache:
                 "tables": [*map(_stored, evidence.tables)],
                 "further": [*map(_stored, evidence.further)],
             }
-            self._put("searches", known, value)
+            self._put("searches", key, value)
 
     def answer_key(self, evidence: Evidence, before: Sequence[Turn], request: Request) -> ResultKey | None:
         """Return the key of an answer; None if answers are not kept or part of the evidence is missing or removed.

@@ -128,25 +128,25 @@ async def _on_dataset(
     dataset, reports, best = load(folder), list[EvalReport](), list[dict[str, Sequence[Hit]]]()
     times: tuple[list[float], list[float]] = ([], [])
     for kb, times_of in zip((old, new), times, strict=True):
-        found: dict[str, Sequence[Hit]] = {}
+        hits_by_question: dict[str, Sequence[Hit]] = {}
 
         async def search(
             question: str,
             k: int,
             kb: KnowledgeBase = kb,
             times_of: list[float] = times_of,
-            found: dict[str, Sequence[Hit]] = found,
+            hits_by_question: dict[str, Sequence[Hit]] = hits_by_question,
         ) -> Sequence[Hit]:
             started = time.perf_counter()
             hits = await kb.search(question, k, reader=OWNER)
             times_of.append(time.perf_counter() - started)
-            found[question] = hits[:TOP_CHUNKS]
+            hits_by_question[question] = hits[:TOP_CHUNKS]
             return hits
 
         if on_progress:
             on_progress(f"asking {len(dataset.queries):,} questions of the {'old' if kb is old else 'new'} version")
         reports.append(await evaluate(dataset, search))
-        best.append(found)
+        best.append(hits_by_question)
     values = [[one.measures for one in report.per_query if one.measures] for report in reports]
     shares = [overlap(best[0][question], best[1][question]) for question in best[0]]
     means = [{name: report.measures[name].mean for name in MEASURES if report.measures} for report in reports]

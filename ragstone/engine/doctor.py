@@ -105,25 +105,25 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
             findings.append(Finding(part="catalog", what=str(error), remedy=remedy))
             return Health(folder=str(folder), documents=0, chunks=0, findings=tuple(findings))
         with closing(catalog):
-            found = catalog.verify(chunk.chunk_id)
+            of_part = catalog.verify(chunk.chunk_id)
             documents = chunks = 0
-            if not any(one.part == "catalog" for one in found):
+            if not any(one.part == "catalog" for one in of_part):
                 built = BuiltWith(**catalog.built_with())
                 settings = load(remembered=built.remembered(engines_in_use(location.shelf))).settings
                 source = Source(location=location, path=version, catalog=catalog, build_embedder=index.build_embedder)
                 opened = assemble(source, built.settled(settings) if built.embedder else settings, built)
-                found = [one for each in found for one in (_mended(opened, each) if mend else [each])]
-                vectors_changed = any(one.part == "stored vectors" for one in found)
+                of_part = [one for each in of_part for one in (_mended(opened, each) if mend else [each])]
+                vectors_changed = any(one.part == "stored vectors" for one in of_part)
                 for part in _own_indexes(opened):
-                    found += _possible(f"index {part}", partial(_check_index, opened, part))
+                    of_part += _possible(f"index {part}", partial(_check_index, opened, part))
                 if mend:
-                    found = _mend_indexes(opened, found, vectors_changed=vectors_changed)
-                found += _possible("engines", lambda: differences(opened.external_indexes(), mend=mend))
+                    of_part = _mend_indexes(opened, of_part, vectors_changed=vectors_changed)
+                of_part += _possible("engines", lambda: differences(opened.external_indexes(), mend=mend))
                 source.own.close()
                 source.shared.close()
                 counts = catalog.counts()
                 documents, chunks = counts.documents, counts.chunks
-        return Health(folder=str(folder), documents=documents, chunks=chunks, findings=(*findings, *found))
+        return Health(folder=str(folder), documents=documents, chunks=chunks, findings=(*findings, *of_part))
 
 
 def _check_journal(location: Location) -> list[Finding]:

@@ -55,20 +55,20 @@ class Drafting:
             verdict = f"{adequacy.judge} rates the evidence {adequacy.confidence:g} of 10: {adequacy.reasoning}"
             yield replace(abstained(evidence, adequacy.confidence / FULL), notices=(verdict,))
             return
-        known = results.answer_key(evidence, before, request)
-        if draft := results.draft(known, request):
+        key = results.answer_key(evidence, before, request)
+        if draft := results.draft(key, request):
             for event in replayed(draft):
                 yield event
             yield draft
             return
         if "search" in request.meter.cached and await follow_keywords(self._version):
-            known = None  # words are weighed by an index that is behind
+            key = None  # words are weighed by an index that is behind
         outlines: dict[str, Outlined | None] = {}
         async with aclosing(self._version.models.answerer().stream(evidence, request, before)) as parts:
             async for part in parts:
                 part = await self._located(part, evidence, outlines)
                 if isinstance(part, Draft) and not part.degraded:
-                    results.keep_draft(known, part)
+                    results.keep_draft(key, part)
                 yield part
 
     async def each(

@@ -146,11 +146,11 @@ def _meant(
     ]
     asked = [word for word in question.words if not word.stop]
     best, met, covered = own, own.meets(fixed), own.covers(asked) if others else 0
-    for one in others:
-        meets = one.meets(fixed)
-        is_meant = meets > met or (meets == met and one.edition.is_newer(best.edition))
-        if is_meant and one.covers(asked) >= covered:
-            best, met = one, meets
+    for member in others:
+        meets = member.meets(fixed)
+        is_meant = meets > met or (meets == met and member.edition.is_newer(best.edition))
+        if is_meant and member.covers(asked) >= covered:
+            best, met = member, meets
     return replace(hit, chunk=best.chunk), [replace(hit, chunk=one.chunk) for one in (own, *others) if one is not best]
 
 
@@ -160,14 +160,18 @@ def _counterpart(own: _Version, chunks: Sequence[_Version]) -> _Version | None:
     return max(alike, key=lambda one: len(one.content & own.content) / len(one.content | own.content), default=None)
 
 
-def _is_of(edition: Edition, one: Requirement) -> bool:
+def _is_of(edition: Edition, requirement: Requirement) -> bool:
     """Return whether a version is of the period, or has the number, that a question fixes."""
-    if one.kind == "version":
-        return bool(edition.number) and ".".join(map(str, edition.number)).startswith(one.value)
-    if one.period is None or not edition.date:
+    if requirement.kind == "version":
+        return bool(edition.number) and ".".join(map(str, edition.number)).startswith(requirement.value)
+    if requirement.period is None or not edition.date:
         return False
     year, _, rest = edition.date.partition("-")
-    if one.kind == "year":
-        return one.period.first <= int(year) <= one.period.last
+    if requirement.kind == "year":
+        return requirement.period.first <= int(year) <= requirement.period.last
     month = int(rest[:2] or 0)
-    return month == one.period.first if one.kind == "month" else (month + 2) // 3 == one.period.first
+    return (
+        month == requirement.period.first
+        if requirement.kind == "month"
+        else (month + 2) // 3 == requirement.period.first
+    )

@@ -107,16 +107,16 @@ def forget(
         for path in leftovers(location):
             clear_away(path) if path.is_dir() else drop(path)
         drop(interrupted)
-    found = search(version.folder, traces, *_server(version))
+    searched = search(version.folder, traces, *_server(version))
     return Erasure(
         documents=(*ids, *unknown),
         versions=tuple(path.name for path in (version.source.path, *paths)),
         rows=rows,
         words=len(traces.rare),
-        searched_files=found.files,
-        searched_bytes=found.bytes,
-        searched_rows=found.rows,
-        found=found.found,
+        searched_files=searched.files,
+        searched_bytes=searched.bytes,
+        searched_rows=searched.rows,
+        found=searched.found,
         unreachable=_unreachable(version),
         remaining=tuple(sorted({file for one in sources if Path(file := one.partition("#")[0]).is_file()})),
         seconds=round(time.perf_counter() - started, 3),

@@ -49,23 +49,23 @@ def search(folder: Path, traces: Traces, server: Server | None, schemas: str, ta
         schemas: regular expression of their schemas.
         tables: regular expression of further tables in the schema ``ragstone``.
     """
-    needles, found = _needles(traces), dict[str, None]()
+    needles, places = _needles(traces), dict[str, None]()
     files = size = rows = 0
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()):
         name = str(path.relative_to(folder))
         with suppress(FileNotFoundError):
             files, size = files + 1, size + path.stat().st_size
             if traces.is_in(name) or _has(path, needles):
-                found[name] = None
+                places[name] = None
             for table, values in _stored_rows(path):
                 rows += 1
                 if any(traces.is_in(text) for value in values for text in _texts(value)):
-                    found[f"{name}, table {table}"] = None
+                    places[f"{name}, table {table}"] = None
     for table, text in _served_rows(server, schemas, tables) if server else ():
         rows += 1
         if traces.is_in(text):
-            found[f"PostgreSQL, table {table}"] = None
-    return Searched(files=files, bytes=size, rows=rows, found=tuple(found))
+            places[f"PostgreSQL, table {table}"] = None
+    return Searched(files=files, bytes=size, rows=rows, found=tuple(places))
 
 
 def _needles(traces: Traces) -> dict[bytes, re.Pattern[bytes]]:

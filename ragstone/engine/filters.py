@@ -87,47 +87,53 @@ class _Fields:
         allowed = both(self._allowed, where)
         return allowed is None or len(self._catalog.select(allowed)) > 0
 
-    def adapted(self, one: Compare) -> Filter:
+    def adapted(self, condition: Compare) -> Filter:
         """Return a comparison with its value as the documents write it: "2024" for 2024 if they have text or dates.
 
         Raises:
             UsageError: it compares dates or numbers with text that is none.
         """
-        key, value = one.key, one.value
-        if key == READERS or isinstance(value, bool) or (one.op in ("=", "!=") and self.has(replace(one, op="="))):
-            return one
+        key, value = condition.key, condition.value
+        if (
+            key == READERS
+            or isinstance(value, bool)
+            or (condition.op in ("=", "!=") and self.has(replace(condition, op="=")))
+        ):
+            return condition
         if not isinstance(value, str):
             texts = () if self._has_numbers(key) else self._texts(key)
             if not texts and key not in FIELDS:
-                return one
+                return condition
             if isinstance(value, int) and _are_dates(texts) and key not in MENTIONS:
-                return _in_year(one, value)
-            return replace(one, value=str(value))
+                return _in_year(condition, value)
+            return replace(condition, value=str(value))
         if _ISO.fullmatch(value) or key in FIELDS:
-            return one
+            return condition
         texts = self._texts(key)
         if _are_dates(texts):
             if len(found := dates.find(value)) == 1:
-                return replace(one, value=found[0])
-            if one.op not in ("=", "!="):
+                return replace(condition, value=found[0])
+            if condition.op not in ("=", "!="):
                 raise UsageError(f"'{key}' has dates such as {texts[0]}, and '{value}' is none; write {texts[0][:10]}")
         if not texts and self._has_numbers(key):
             with suppress(ValueError):
-                return replace(one, value=float(value))
-            raise UsageError(f"'{key}' has numbers, and '{value}' is none; write a number, such as {key} {one.op} 10")
-        return one
+                return replace(condition, value=float(value))
+            raise UsageError(
+                f"'{key}' has numbers, and '{value}' is none; write a number, such as {key} {condition.op} 10"
+            )
+        return condition
 
     def near(self, part: Compare | In) -> str:
         """Return the values that a field has, those most like the wanted ones first, to append to a notice."""
         if part.key == READERS or part.key in FIELDS:
             return ""
         wanted = [part.value] if isinstance(part, Compare) else [*part.values]
-        known = self._texts(part.key) or self._numbers(part.key, wanted[0])
-        if not known:
+        stored = self._texts(part.key) or self._numbers(part.key, wanted[0])
+        if not stored:
             return ""
-        folded = {one.casefold(): one for one in reversed(known)}
+        folded = {one.casefold(): one for one in reversed(stored)}
         alike = [folded[one] for value in wanted for one in get_close_matches(str(value).casefold(), folded, _SHOWN)]
-        shown = [*dict.fromkeys((*alike, *known))]
+        shown = [*dict.fromkeys((*alike, *stored))]
         more = f" and {len(shown) - _SHOWN:,} more" if len(shown) > _SHOWN else ""
         return f"; values of '{part.key}' are {', '.join(shown[:_SHOWN])}{more}"
 
@@ -153,18 +159,18 @@ def _are_dates(texts: Sequence[str]) -> bool:
     return bool(texts) and all(_ISO.fullmatch(one) for one in texts)
 
 
-def _in_year(one: Compare, year: int) -> Filter:
+def _in_year(condition: Compare, year: int) -> Filter:
     """Return a comparison of dates with a whole year: later than 2024 is from 2025 on."""
-    begins = Compare(key=one.key, op=">=", value=str(year))
-    ends = Compare(key=one.key, op="<", value=str(year + 1))
-    match one.op:
+    begins = Compare(key=condition.key, op=">=", value=str(year))
+    ends = Compare(key=condition.key, op="<", value=str(year + 1))
+    match condition.op:
         case "=":
             return And(parts=(begins, ends))
         case "!=":
             return Not(part=And(parts=(begins, ends)))
         case ">":
-            return Compare(key=one.key, op=">=", value=str(year + 1))
+            return Compare(key=condition.key, op=">=", value=str(year + 1))
         case "<=":
             return ends
         case _:
-            return replace(one, value=str(year))
+            return replace(condition, value=str(year))

@@ -59,22 +59,22 @@ class Finding:
     ) -> tuple[Checked, list[Checked]]:
         """Return the evidence for a message with several questions, and that for each of them."""
         parts = [await self.found(one, before, where, request, timings) for one in question.parts]
-        found = [one.evidence for one in parts]
-        ranks = zip_longest(*(one.hits for one in found))
+        evidence = [one.evidence for one in parts]
+        ranks = zip_longest(*(one.hits for one in evidence))
         hits = {hit.chunk.id: hit for rank in ranks for hit in rank if hit}
-        notices = dict.fromkeys(notice for one in found for notice in one.notices)
+        notices = dict.fromkeys(notice for one in evidence for notice in one.notices)
         whole = replace(
-            found[0],
-            question=replace(question, language=question.language or found[0].question.language),
+            evidence[0],
+            question=replace(question, language=question.language or evidence[0].question.language),
             hits=tuple(hits.values()),
-            missing=tuple(dict.fromkeys(problem for one in found for problem in one.missing)),
+            missing=tuple(dict.fromkeys(problem for one in evidence for problem in one.missing)),
             notices=tuple(notices),
-            considered=tuple({one.document_id: one for some in found for one in some.considered}.values()),
-            tables=tuple({hit.chunk.id: hit for one in found for hit in one.tables}.values()),
-            steps=tuple(step for one in found for step in one.steps),
+            considered=tuple({one.document_id: one for some in evidence for one in some.considered}.values()),
+            tables=tuple({hit.chunk.id: hit for one in evidence for hit in one.tables}.values()),
+            steps=tuple(step for one in evidence for step in one.steps),
             rows=(),
-            further=tuple({hit.chunk.id: hit for one in found for hit in one.further}.values()),
-            versions=tuple({hit.chunk.id: hit for one in found for hit in one.versions}.values()),
+            further=tuple({hit.chunk.id: hit for one in evidence for hit in one.further}.values()),
+            versions=tuple({hit.chunk.id: hit for one in evidence for hit in one.versions}.values()),
             passages=(),
         )
         whole = await asyncio.to_thread(with_passages, self._version, whole)
@@ -120,11 +120,11 @@ class Finding:
         if web is None or not reasons:
             return Checked(evidence=evidence, adequacy=adequacy)
         with timings.stage("web"):
-            evidence, found = await with_web(evidence, web, own.web, request)
-        if found:
+            evidence, from_web = await with_web(evidence, web, own.web, request)
+        if from_web:
             notice = f"The web was searched because {', and '.join(reasons)}."
             evidence = replace(evidence, notices=(*evidence.notices, notice))
-        return Checked(evidence=evidence, adequacy=None if found else adequacy, web_searched=True)
+        return Checked(evidence=evidence, adequacy=None if from_web else adequacy, web_searched=True)
 
 
 def unfulfilled(wishes: Wishes) -> str:

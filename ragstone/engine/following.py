@@ -36,11 +36,11 @@ def locked(version: Components, patience: Patience) -> Generator[None]:
 
 async def lock(version: Components, patience: Patience) -> ExitStack:
     """Return the lock, held; waiting for it does not block the event loop."""
-    pause, held = patience.pauses(), ExitStack()
+    pause, stack = patience.pauses(), ExitStack()
     while True:
         try:
-            held.enter_context(locked(version, ONCE))
-            return held
+            stack.enter_context(locked(version, ONCE))
+            return stack
         except Locked as refusal:
             await asyncio.sleep(pause(refusal))
 

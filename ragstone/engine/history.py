@@ -12,7 +12,7 @@ from ragstone.engine.caching import LEVELS, Level, latest_questions
 from ragstone.engine.components import Components
 from ragstone.engine.opening import OpenVersions
 from ragstone.engine.sharing import SharedTurn, copy_shared, shared_turns
-from ragstone.history.conversations import Said, Session
+from ragstone.history.conversations import Session, StoredTurn
 from ragstone.history.responses import Feedback, Opinions, Response, Unanswered, Vote
 from ragstone.history.shares import Share
 from ragstone.history.statistics import Report
@@ -35,7 +35,7 @@ class History:
         with self._versions.current() as version:
             return version.history.conversations().sessions(reader.namespace)
 
-    def turns(self, session: str, *, reader: Reader) -> list[Said]:
+    def turns(self, session: str, *, reader: Reader) -> list[StoredTurn]:
         """Return the turns of a conversation of this reader, oldest first; empty if there is none."""
         with self._versions.current() as version:
             return version.history.conversations().turns(reader.session(session), reader.who)
@@ -198,11 +198,11 @@ class History:
 
 
 def _response(version: Components, response_id: str, reader: Reader) -> Response:
-    found = version.history.responses().get(response_id, reader)
-    groups = version.catalog.access_groups(found.evidence) if reader.groups is not None else {}
+    response = version.history.responses().get(response_id, reader)
+    groups = version.catalog.access_groups(response.evidence) if reader.groups is not None else {}
     if not all(reader.may_read({READERS: named}) for named in groups.values()):
         raise NotFound(f"there is no answer '{response_id}', or it is no longer stored")
-    chunks = version.catalog.chunks_by_id([one.chunk_id for one in found.passages])
-    stored = [(chunks[one.chunk_id], one) for one in found.passages if one.chunk_id in chunks]
+    chunks = version.catalog.chunks_by_id([one.chunk_id for one in response.passages])
+    stored = [(chunks[one.chunk_id], one) for one in response.passages if one.chunk_id in chunks]
     hits = [Hit(chunk=chunk, score=one.score, why=one.why) for chunk, one in stored]
-    return replace(found, hits=tuple(hit for hit in hits if reader.may_read(hit.chunk.metadata)))
+    return replace(response, hits=tuple(hit for hit in hits if reader.may_read(hit.chunk.metadata)))

@@ -65,12 +65,12 @@ def ahead(stream: Iterable[Acquired], stop: Event) -> tuple[list[Document], Iter
     """
     iterator, read, sample = iter(stream), list[Acquired](), Sample()
     characters, until = 0, time.monotonic() + SECONDS
-    for one in iterator:
+    for acquired in iterator:
         check(stop)
-        read.append(one)
-        if isinstance(one, Document):
-            sample.take(one)
-            characters += len(one.text)
+        read.append(acquired)
+        if isinstance(acquired, Document):
+            sample.take(acquired)
+            characters += len(acquired.text)
         late = bool(sample.documents) and time.monotonic() > until
         if late or characters >= CHARACTERS or len(read) == LOOK_AHEAD:
             break

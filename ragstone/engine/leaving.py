@@ -99,12 +99,12 @@ def _named(settings: Settings) -> Iterator[Destination]:
         sent=f"{QUESTION}, if the documents may not answer it",
         setting=f"query.web.engine={engine}",
     )
-    held = {
+    destinations = {
         "index.vectors": (own.vectors, "the vector of every chunk, and of each question"),
         "index.keywords": (own.keywords, "the words of every chunk, and of each question"),
         "index.catalog": (own.catalog, "all documents, conversations, answers and votes"),
     }
-    for setting, (name, sent) in held.items():
+    for setting, (name, sent) in destinations.items():
         address = engine_address(name, services)
         yield Destination(kind="search engine or database", address=address, sent=sent, setting=f"{setting}={name}")
     yield Destination(

@@ -77,12 +77,12 @@ class Legs:
             legs |= further_legs(CONTEXT, self._all(searched_as(asked, asked.wording.context), room, where, request))
         wanted = {name: leg() for name, leg in legs.items() if settings.method in (leg_of(name), "hybrid")}
         everything, missing = await self._gathered(asked, wanted, room, where, request)
-        found = above(everything, settings.threshold, settings.keyword_threshold)
+        matches = above(everything, settings.threshold, settings.keyword_threshold)
         lowered = settings.lowered_threshold
-        if lowered < settings.threshold and not any(map(len, found.values())):
+        if lowered < settings.threshold and not any(map(len, matches.values())):
             share = settings.keyword_threshold * lowered / settings.threshold if settings.threshold > 0 else 0.0
-            found = above(everything, lowered, max(0.0, share))
-        return found, missing
+            matches = above(everything, lowered, max(0.0, share))
+        return matches, missing
 
     def weights(self, asked: Question, legs: Mapping[str, Matches]) -> dict[str, float]:
         """Return the weight of each leg; legs for variations share a part of the weight of the question's own."""
@@ -112,16 +112,16 @@ class Legs:
         most = self._version.indexes.keywords().ceiling(self._terms(asked))
         return float(matches.scores[0]) / most if len(matches) and most > 0 else 0.0
 
-    def is_far(self, asked: Question, found: Mapping[str, Matches]) -> bool:
+    def is_far(self, asked: Question, matches: Mapping[str, Matches]) -> bool:
         """Return whether neither the nearest vector nor the best keyword match is similar to the question.
 
         This needs an embedder with measured similarities.
         """
-        nearest, embedder = found.get("vector"), self._version.models.embedder()
+        nearest, embedder = matches.get("vector"), self._version.models.embedder()
         if nearest is None or not isinstance(embedder, GaugedEmbedder):
             return False
         is_near = len(nearest) > 0 and float(nearest.scores[0]) >= embedder.related_from
-        return not is_near and self.coverage(asked, found.get("bm25", NO_MATCHES)) < COVERED
+        return not is_near and self.coverage(asked, matches.get("bm25", NO_MATCHES)) < COVERED
 
     def _load(self) -> None:
         """Load the parts of the legs before their time limit begins, which covers only their engines."""
@@ -203,18 +203,18 @@ class Legs:
         The catalog has every text and vector, so no question has to wait for an engine.
         """
         try:
-            found, missing = await gather(legs)
+            matches, missing = await gather(legs)
         except RetrievalError as error:
-            found, missing, refusal = {}, (str(error),), error
+            matches, missing, refusal = {}, (str(error),), error
         else:
             refusal = None
-        if missing and not any(map(len, found.values())) and (own := self._stand_ins(asked, room, where, request)):
-            found, also = await gather(own)
-            by = " and ".join(_STAND_INS[name] for name in found)
-            return found, (*missing, *also, f"the catalog was searched instead, by {by}")
+        if missing and not any(map(len, matches.values())) and (own := self._stand_ins(asked, room, where, request)):
+            matches, also = await gather(own)
+            by = " and ".join(_STAND_INS[name] for name in matches)
+            return matches, (*missing, *also, f"the catalog was searched instead, by {by}")
         if refusal:
             raise refusal
-        return found, missing
+        return matches, missing
 
     def _stand_ins(
         self, asked: Question, room: Mapping[str, int], where: Filter | None, request: Request

@@ -71,7 +71,7 @@ class OpenVersions:
         self,
         location: Location,
         opening: Opening,
-        held: VersionLease,
+        lease: VersionLease,
         *,
         as_built: bool,
         follows: bool = True,
@@ -82,7 +82,7 @@ class OpenVersions:
         Args:
             location: of the knowledge base.
             opening: the arguments of opening it.
-            held: the lease of the version, which keeps it on disk.
+            lease: the lease of the version, which keeps it on disk.
             as_built: the build settings replace settings that do not match the stored data.
             follows: whether `current` moves on to newer versions.
             substitutes: the replacements of parts of the preset if the knowledge base is new.
@@ -92,7 +92,7 @@ class OpenVersions:
         """
         self.location, self.opening = location, opening
         self._follows, self._shared, self._lock = follows, Pool(), threading.Lock()
-        self._newest = self._open(held, as_built=as_built, substitutes=substitutes)
+        self._newest = self._open(lease, as_built=as_built, substitutes=substitutes)
 
     @property
     def patience(self) -> Patience:
@@ -129,10 +129,10 @@ class OpenVersions:
         opening = replace(self.opening, overrides=(*self.opening.overrides, *UNCACHED))
         return OpenVersions(self.location, opening, VersionLease(version), as_built=True, follows=False)
 
-    def _open(self, held: VersionLease, *, as_built: bool, substitutes: tuple[Substitute, ...] = ()) -> _Opened:
+    def _open(self, lease: VersionLease, *, as_built: bool, substitutes: tuple[Substitute, ...] = ()) -> _Opened:
         opening, location, catalog = self.opening, self.location, None
         try:
-            catalog = location.catalog(held.version)
+            catalog = location.catalog(lease.version)
             built, engines = BuiltWith(**catalog.built_with()), engines_in_use(location.shelf)
             loaded = load(opening.overrides, preset=opening.preset, remembered=built.remembered(engines))
             refuse_elsewhere(loaded, location)
@@ -144,11 +144,11 @@ class OpenVersions:
         except BaseException:
             if catalog is not None:
                 catalog.close()
-            held.release()
+            lease.release()
             raise
         source = Source(
             location=location,
-            path=held.version,
+            path=lease.version,
             catalog=catalog,
             build_embedder=opening.build_embedder,
             overrides=opening.overrides,
@@ -157,7 +157,7 @@ class OpenVersions:
         # The build is recorded, so only the first opening knows what the preset requested.
         found = dict.fromkeys((*substitutes, *loaded.substitutes))
         components = assemble(source, settings, built, substitutes=tuple(found))
-        return _Opened(held=held, components=components, engines=engines)
+        return _Opened(held=lease, components=components, engines=engines)
 
     def _enter(self) -> _Opened:
         with self._lock:
@@ -215,33 +215,33 @@ class OpenVersions:
 def open_versions(folder: Path, opening: Opening, *, create: bool, as_built: bool) -> OpenVersions:
     """Open the knowledge base in a folder; see `KnowledgeBase.open`."""
     location = home_at(folder, opening.overrides, opening.preset)
-    held, substitutes = location.lease(), ()
-    if held is None:
-        held, substitutes = _created(folder, location, opening, create=create)
+    lease, substitutes = location.lease(), ()
+    if lease is None:
+        lease, substitutes = _created(folder, location, opening, create=create)
     elif create and not location.is_durable:  # what is acknowledged must survive a power cut
         with location.indexing(opening.patience):
             location.make_durable()
-    if not is_writable(held.version):
+    if not is_writable(lease.version):
         LOGGER.warning(
             "this account cannot write to %s: Ragstone answers questions, but stores no documents, conversations,"
             " votes, statistics or cache",
             folder,
         )
         opening = replace(opening, overrides=(*opening.overrides, *NOTHING_KEPT))
-    return OpenVersions(location, opening, held, as_built=as_built, substitutes=substitutes)
+    return OpenVersions(location, opening, lease, as_built=as_built, substitutes=substitutes)
 
 
 def settings_at(folder: Path, overrides: Sequence[str] = (), preset: str | None = None) -> Settings:
     """Return the settings under which a knowledge base would be opened, or created if it does not exist."""
     location = home_at(folder, overrides, preset)
-    if (held := location.lease()) is None:
+    if (lease := location.lease()) is None:
         return load(overrides, preset=preset).settings
     try:
-        with closing(location.catalog(held.version)) as catalog:
+        with closing(location.catalog(lease.version)) as catalog:
             built = BuiltWith(**catalog.built_with())
         return load(overrides, preset=preset, remembered=built.remembered(engines_in_use(location.shelf))).settings
     finally:
-        held.release()
+        lease.release()
 
 
 def refuse_missing_engines(settings: Settings) -> None:
@@ -270,12 +270,12 @@ def _created(
     refuse_external(settings, location)
     location.make()
     with location.indexing(opening.patience):
-        if (held := location.lease()) is None:
+        if (lease := location.lease()) is None:
             is_open = settings.index.embedder == AUTO
             embedder = None if is_open else opening.build_embedder(settings.index, settings.services)
             location.switch(create_version(location, BuiltWith.of(settings, embedder)))
-            held = location.lease()
+            lease = location.lease()
             if location.is_shared:  # other hosts use the same engine
                 set_engines(location.shelf, {leg: getattr(settings.index, leg) for leg in LEGS})
-    assert held is not None, "a version was made just now"
-    return held, loaded.substitutes
+    assert lease is not None, "a version was made just now"
+    return lease, loaded.substitutes

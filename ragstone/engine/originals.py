@@ -70,7 +70,7 @@ class CitedPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _Located:
     """A document, its file, and the stamp of the file when it was read; ``key`` is set for a row of a table."""
 
     document: Document
@@ -107,19 +107,19 @@ class Originals:
             NotFound: this reader may read no such document, or more than one.
         """
         with self._versions.current() as version:
-            found = _find(version, id, reader)
-            name, note = found.path.name if found.path else "", note_of(found.document)
-            if found.path is None or found.state != "same":
-                return Original(document_id=found.document.id, state=found.state, name=name, note=note)
-            may_save = _may_save(version, found, reader)
+            located = _find(version, id, reader)
+            name, note = located.path.name if located.path else "", note_of(located.document)
+            if located.path is None or located.state != "same":
+                return Original(document_id=located.document.id, state=located.state, name=name, note=note)
+            may_save = _may_save(version, located, reader)
             return Original(
-                document_id=found.document.id,
-                state="part" if found.has_parts else "same",
+                document_id=located.document.id,
+                state="part" if located.has_parts else "same",
                 name=name,
-                size=acquire.size_in(found.stamp) if may_save else 0,
+                size=acquire.size_in(located.stamp) if may_save else 0,
                 may_save=may_save,
-                pages=_pages(found),
-                is_row=bool(found.key),
+                pages=_pages(located),
+                is_row=bool(located.key),
                 note=note,
             )
 
@@ -164,17 +164,17 @@ class Originals:
             SourceError: the file cannot be read.
         """
         with self._versions.current() as version:
-            found = _find(version, id, reader)
+            located = _find(version, id, reader)
             if end < start:
                 raise UsageError(f"end is {end}, before start, which is {start}")
-            own = found.document.id
+            own = located.document.id
             refusal = NotFound(f"there is no table to show '{own}' in")
-            if found.path is None or found.state != "same" or not found.key:
+            if located.path is None or located.state != "same" or not located.key:
                 raise refusal
-            name, settings = own.removesuffix(f"#{found.key}"), version.settings.acquire
-            near = acquire.rows_near(found.path, name, own, settings, ROWS_AROUND)
+            name, settings = own.removesuffix(f"#{located.key}"), version.settings.acquire
+            near = acquire.rows_near(located.path, name, own, settings, ROWS_AROUND)
             near = [one for one in near if _is_shown(version, one, reader)]
-            if _state_of(found.path, found.stamp) != "same" or all(one.id != own for one in near):
+            if _state_of(located.path, located.stamp) != "same" or all(one.id != own for one in near):
                 raise refusal
             hidden = "" if reader.groups is None else settings.access.column.casefold()
             return table_of(near, own, Span(start=start, end=end), hidden)
@@ -222,15 +222,15 @@ class Originals:
             SourceError: the page is damaged, or takes too long to draw.
         """
         with self._versions.current() as version:
-            found = _drawable(version, id, number, reader)
-            assert found.path is not None
-            key = _key(found, number, width)
+            located = _drawable(version, id, number, reader)
+            assert located.path is not None
+            key = _key(located, number, width)
             if (kept := self._kept_page(key)) is not None:
                 return kept
-            drawn = self._drawer_for(version).draw(found.path, number - 1, width)
+            drawn = self._drawer_for(version).draw(located.path, number - 1, width)
             # The drawing may show a file that replaced this one meanwhile.
-            if _state_of(found.path, found.stamp) != "same":
-                raise NotFound(f"the file of '{found.document.id}' is changing")
+            if _state_of(located.path, located.stamp) != "same":
+                raise NotFound(f"the file of '{located.document.id}' is changing")
             self._keep_page(key, drawn)
             return drawn
 
@@ -245,26 +245,26 @@ class Originals:
             NotFound: this reader may read no such document, may not have its file, or the file has changed.
         """
         with self._versions.current() as version:
-            found = _find(version, id, reader)
-            refusal = NotFound(f"the file of '{found.document.id}' is not available")
-            if found.path is None or found.state != "same" or not _may_save(version, found, reader):
+            located = _find(version, id, reader)
+            refusal = NotFound(f"the file of '{located.document.id}' is not available")
+            if located.path is None or located.state != "same" or not _may_save(version, located, reader):
                 raise refusal
             try:
-                handle = os.open(found.path, _FLAGS)
+                handle = os.open(located.path, _FLAGS)
             except OSError as error:
                 raise refusal from error
             file = os.fdopen(handle, "rb")
             state = os.fstat(handle)
-            if not acquire.is_unchanged(found.stamp, state):
+            if not acquire.is_unchanged(located.stamp, state):
                 file.close()
                 raise refusal
             about = Original(
-                document_id=found.document.id,
-                state="part" if found.has_parts else "same",
-                name=found.path.name,
+                document_id=located.document.id,
+                state="part" if located.has_parts else "same",
+                name=located.path.name,
                 size=state.st_size,
                 may_save=True,
-                pages=_pages(found),
+                pages=_pages(located),
             )
             return about, file
 
@@ -287,23 +287,23 @@ class Originals:
                 self._kept.popitem(last=False)
 
 
-def _find(version: Components, id: str, reader: Reader) -> _Found:
+def _find(version: Components, id: str, reader: Reader) -> _Located:
     document = version.catalog.document(id, None if reader.groups is None else reader.names)
     source = document.source
     if not source or "://" in source:
-        return _Found(document=document, state="none")
+        return _Located(document=document, state="none")
     ends = [at for at, char in enumerate(source) if char in "/#" and at]
     files = [source, *(source[:end] for end in ends)]
     stamps = version.catalog.file_stamps(files)
     file = max(stamps, key=len, default="")
     if not file:  # a part of it could not be read, so it is read again next time
-        return _Found(document=document, state="changed" if any(map(_is_file, files)) else "gone")
+        return _Located(document=document, state="changed" if any(map(_is_file, files)) else "gone")
     path, has_parts = Path(file), file != source
     if document.id.startswith(UPLOADS) and not _is_file(file):  # restored into another folder
         path = version.folder.resolve() / document.id.removesuffix(source.removeprefix(file))
     state: State = _state_of(path, stamps[file])
     key = source.removeprefix(f"{file}#") if acquire.has_rows(path) and source.startswith(f"{file}#") else ""
-    return _Found(document=document, state=state, path=path, stamp=stamps[file], has_parts=has_parts, key=key)
+    return _Located(document=document, state=state, path=path, stamp=stamps[file], has_parts=has_parts, key=key)
 
 
 def _is_file(path: str) -> bool:
@@ -325,7 +325,7 @@ def _state_of(path: Path, stamp: str) -> State:
     return "same" if acquire.is_unchanged(stamp, state) else "changed"
 
 
-def _may_save(version: Components, found: _Found, reader: Reader) -> bool:
+def _may_save(version: Components, located: _Located, reader: Reader) -> bool:
     """Return whether a reader may have a file.
 
     Readers other than the owner get only files of a single document. A table or an archive has more than its documents,
@@ -333,16 +333,16 @@ def _may_save(version: Components, found: _Found, reader: Reader) -> bool:
     """
     if reader.groups is None:
         return True
-    if found.has_parts:
+    if located.has_parts:
         return False
-    named = version.catalog.access_groups([id for id, _ in version.catalog.documents_under(found.document.source)])
+    named = version.catalog.access_groups([id for id, _ in version.catalog.documents_under(located.document.source)])
     return not any(set(reader.names).isdisjoint(groups) for groups in named.values())
 
 
-def _pages(found: _Found) -> int:
-    if found.path is None or found.has_parts or not acquire.is_drawn(found.path):
+def _pages(located: _Located) -> int:
+    if located.path is None or located.has_parts or not acquire.is_drawn(located.path):
         return 0
-    pages = found.document.metadata.get("pages")
+    pages = located.document.metadata.get("pages")
     return pages if isinstance(pages, int) and pages > 0 else 0
 
 
@@ -354,12 +354,12 @@ def _is_shown(version: Components, row: acquire.TableRow, reader: Reader) -> boo
     return document.id == row.id and document.text == row.text
 
 
-def _drawable(version: Components, id: str, number: int, reader: Reader) -> _Found:
+def _drawable(version: Components, id: str, number: int, reader: Reader) -> _Located:
     found = _find(version, id, reader)
     if found.state != "same" or not 1 <= number <= _pages(found):
         raise NotFound(f"'{found.document.id}' has no page {number} that can be drawn")
     return found
 
 
-def _key(found: _Found, number: int, width: int) -> str:
-    return hashlib.sha256(f"{_FORM} {found.path} {found.stamp} {number} {width}".encode()).hexdigest()[:32]
+def _key(located: _Located, number: int, width: int) -> str:
+    return hashlib.sha256(f"{_FORM} {located.path} {located.stamp} {number} {width}".encode()).hexdigest()[:32]

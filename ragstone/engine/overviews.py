@@ -17,7 +17,7 @@ from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.by_name import IS_FILE, ByName
 from ragstone.engine.components import Components
-from ragstone.engine.replied import Replied, Said, hits_of_chunks
+from ragstone.engine.replied import Message, Replied, hits_of_chunks
 from ragstone.engine.search import Search
 from ragstone.question import Context, read
 from ragstone.question.talk import is_talk
@@ -48,18 +48,20 @@ class Overviews:
         self, question: Question, talk: Talk, where: Filter | None, request: Request, timings: Timings
     ) -> Replied | None:
         """Return the overview that a question requests; None if it requests none, or no document fits."""
-        said = Said(question=question, talk=talk, language=self._version.settings.respond.language or talk.language)
+        message = Message(
+            question=question, talk=talk, language=self._version.settings.respond.language or talk.language
+        )
         match talk.kind:
             case "overview":
                 with timings.stage("catalog"):
-                    return await asyncio.to_thread(self._themes, said, where, request)
+                    return await asyncio.to_thread(self._themes, message, where, request)
             case "comparison":
                 with timings.stage("catalog"):
-                    return await asyncio.to_thread(self._compared, said, where, request)
+                    return await asyncio.to_thread(self._compared, message, where, request)
             case "timeline":
-                return await self._of_topic(said, where, request, timings)
+                return await self._of_topic(message, where, request, timings)
             case "summary" if talk.topic or talk.title:
-                return await self._of_topic(said, where, request, timings)
+                return await self._of_topic(message, where, request, timings)
             case _:
                 return None
 
@@ -85,9 +87,9 @@ class Overviews:
 
     # ------------------------------------------------------------ two documents
 
-    def _compared(self, said: Said, where: Filter | None, request: Request) -> Replied | None:
+    def _compared(self, message: Message, where: Filter | None, request: Request) -> Replied | None:
         """Return the comparison of two documents; None if the question does not name two."""
-        by_name, talk = ByName(self._version, where, request), said.talk
+        by_name, talk = ByName(self._version, where, request), message.talk
         with self._version.catalog.snapshot():
             one, other = by_name.either(talk.title, talk.other, talk.language)
             if one is None or other is None or one.document_id == other.document_id:
@@ -98,9 +100,9 @@ class Overviews:
             sentences=sentences,
             weigh=self._version.indexes.words().weigh,
             request=request,
-            language=said.language,
+            language=message.language,
         )
-        return said.reply(draft, hits_of(draft, [*hits[0], *hits[1]])) if draft else None
+        return message.reply(draft, hits_of(draft, [*hits[0], *hits[1]])) if draft else None
 
     def _read(self, id: str) -> list[Hit]:
         """Return the chunks of a document, in order."""
@@ -109,12 +111,14 @@ class Overviews:
 
     # ------------------------------------------------------------ one topic
 
-    async def _of_topic(self, said: Said, where: Filter | None, request: Request, timings: Timings) -> Replied | None:
+    async def _of_topic(
+        self, message: Message, where: Filter | None, request: Request, timings: Timings
+    ) -> Replied | None:
         """Return the statements about a topic, by document or by date; None if there are none."""
-        name = said.talk.topic or said.talk.title
-        if said.talk.title:  # "Summarize menu.txt" is about a document
+        name = message.talk.topic or message.talk.title
+        if message.talk.title:  # "Summarize menu.txt" is about a document
             named = await asyncio.to_thread(ByName(self._version, where, request).named, name)
-            if named or said.talk.called or IS_FILE.search(name):
+            if named or message.talk.called or IS_FILE.search(name):
                 return None
         evidence = await self._search.evidence(read(name), where, TOPIC_CHUNKS, request, timings)
         weigh = self._version.indexes.words().weigh
@@ -122,19 +126,19 @@ class Overviews:
         hits = topic.fitting(evidence.hits)
         if not hits:
             return None
-        made = timeline if said.talk.kind == "timeline" else digest
+        made = timeline if message.talk.kind == "timeline" else digest
         with timings.stage("overview"):
             draft = await asyncio.to_thread(
-                made, topic, hits, sentences=sentences, weigh=weigh, request=request, language=said.language
+                made, topic, hits, sentences=sentences, weigh=weigh, request=request, language=message.language
             )
         if draft is None:
             return None
         cited = hits_of(draft, hits)
-        return said.reply(draft, cited, missing=evidence.missing, method=evidence.method)
+        return message.reply(draft, cited, missing=evidence.missing, method=evidence.method)
 
     # ------------------------------------------------------------ all documents
 
-    def _themes(self, said: Said, where: Filter | None, request: Request) -> Replied | None:
+    def _themes(self, message: Message, where: Filter | None, request: Request) -> Replied | None:
         """Return the themes of the documents; a summary of each if they are few."""
         with self._version.catalog.snapshot():  # a document may become restricted at this moment
             found = ByName(self._version, where, request).listing(FEW_DOCUMENTS, order="newest")
@@ -159,9 +163,9 @@ class Overviews:
             sentences=sentences,
             weigh=self._version.indexes.words().weigh,
             request=request,
-            language=said.language,
+            language=message.language,
         )
-        return said.reply(draft, hits_of(draft, [hit for theme in shown for hit in theme.hits]))
+        return message.reply(draft, hits_of(draft, [hit for theme in shown for hit in theme.hits]))
 
     def _clusters(self, allowed: Filter | None, request: Request) -> tuple[list[Theme], int]:
         """Return the largest themes of the chunks that match a filter, and the number of further ones."""

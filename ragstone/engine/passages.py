@@ -135,14 +135,14 @@ def _repeats(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]])
 def _newest_first(passages: Sequence[Passage]) -> list[Passage]:
     """Return the passages with the versions of a document in the order of their dates, in the places that they had."""
     versions: dict[str, list[int]] = {}
-    for place, one in enumerate(passages):
-        chunk = one.hit.chunk
+    for place, passage in enumerate(passages):
+        chunk = passage.hit.chunk
         versions.setdefault(str(chunk.metadata.get(VERSION_OF, chunk.id)), []).append(place)
     out = list(passages)
     for places in versions.values():
         own = sorted((passages[place] for place in places), key=cmp_to_key(_newer_first))
-        for place, one in zip(places, own, strict=True):
-            out[place] = one
+        for place, passage in zip(places, own, strict=True):
+            out[place] = passage
     return out
 
 

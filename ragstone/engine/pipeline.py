@@ -70,19 +70,19 @@ class StreamWatcher:
 
         The next run would skip a file stored as finished, and its lost documents would stay.
         """
-        for one in stream:
-            match one:
+        for acquired in stream:
+            match acquired:
                 case Document():
-                    self._ids.add(one.id)
+                    self._ids.add(acquired.id)
                 case Skipped(emptied=True):
                     pass
                 case Skipped() | Unchanged():
-                    self._kept.add(one.source)
+                    self._kept.add(acquired.source)
                 case Finished():
-                    if self.find_removed([one.source]):
-                        self.outdated.append(one)
+                    if self.find_removed([acquired.source]):
+                        self.outdated.append(acquired)
                         continue
-            yield one
+            yield acquired
 
     def find_removed(self, roots: Iterable[str]) -> list[str]:
         """Return the ids of stored documents below these roots that the stream did not contain.
@@ -272,20 +272,20 @@ def _find_changed(
 ) -> Iterator[tuple[Document, str, str | None]]:
     """Yield the new and changed documents with their current and stored signatures; count everything else."""
     documents: list[Document] = []
-    for one in batch:
-        match one:
+    for acquired in batch:
+        match acquired:
             case Document():
-                cleaned = storable(one)
-                if decoded := decoded_file(one):
+                cleaned = storable(acquired)
+                if decoded := decoded_file(acquired):
                     tally.decoded[decoded] = None
                 if isinstance(cleaned, Document):
                     documents.append(cleaned)
                 else:
                     tally.skipped.append(cleaned)
             case Skipped():
-                tally.skipped.append(one)
+                tally.skipped.append(acquired)
             case Unchanged():
-                tally.unchanged += len(catalog.documents_under(one.source))
+                tally.unchanged += len(catalog.documents_under(acquired.source))
             case Finished():
                 pass
     if tally.inherit_groups:
@@ -313,13 +313,13 @@ def _inherit_groups(documents: Sequence[Document], catalog: Catalog, tally: _Tal
     before = catalog.access_groups(undeclared) if undeclared and catalog.has_access_groups() else {}
     before |= {id: tally.pending_groups[id] for id in undeclared if id in tally.pending_groups}
     out: list[Document] = []
-    for one in documents:
-        if READERS in one.metadata:
-            before[one.id] = groups_in(one.metadata[READERS])
-        elif (groups := before.get(one.id)) is not None:
+    for document in documents:
+        if READERS in document.metadata:
+            before[document.id] = groups_in(document.metadata[READERS])
+        elif (groups := before.get(document.id)) is not None:
             kept = {READERS: groups} if groups else {READERS: groups, UNCLEAR: _STILL_HIDDEN}
-            one = replace(one, metadata={**one.metadata, **kept})
-        out.append(one)
+            document = replace(document, metadata={**document.metadata, **kept})
+        out.append(document)
     return out
 
 

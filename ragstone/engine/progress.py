@@ -133,7 +133,7 @@ async def with_beats(stream: AsyncGenerator[_T], reporter: Reporter) -> AsyncGen
 
 def running(folder: Path) -> tuple[Running, ...]:
     """Return the running ingests of a knowledge base, in any process that writes to this folder."""
-    found: list[Running] = []
+    processes: list[Running] = []
     with suppress(OSError):
         for path in sorted((folder / FOLDER).glob("*.json")):
             with suppress(OSError, ValueError, TypeError, KeyError):
@@ -142,5 +142,7 @@ def running(folder: Path) -> tuple[Running, ...]:
                     continue
                 noted = read_json(path)
                 progress = replace(Progress(**noted["progress"]), committed=())
-                found.append(Running(process=int(path.name.partition("-")[0]), doing=noted["doing"], progress=progress))
-    return tuple(found)
+                processes.append(
+                    Running(process=int(path.name.partition("-")[0]), doing=noted["doing"], progress=progress)
+                )
+    return tuple(processes)

@@ -21,7 +21,7 @@ class Replied:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Message:
     """The question or remark, and the language of the reply."""
 
     question: Question

@@ -94,11 +94,11 @@ class Search:
         results = self._version.results()
         with timings.stage("cache"):
             note_question(self._version.cache(), question.text)
-            known = results.search_key(question, parsed, k, request)
-            evidence = results.evidence(known, question, request)
+            key = results.search_key(question, parsed, k, request)
+            evidence = results.evidence(key, question, request)
         if evidence is None:
             evidence = (await self._trace(question, parsed, k, request, timings, shown=0)).evidence
-            results.keep_evidence(known, evidence)
+            results.keep_evidence(key, evidence)
         if not evidence.hits and (why := unmatched(self._version, parsed, request)):
             evidence = replace(evidence, notices=(*evidence.notices, why))
         return _readable_evidence(evidence, request)
@@ -163,13 +163,13 @@ class Search:
             table_rows = self._version.catalog.select(_IS_TABLE)
             deep = {name: max(count, TABLES_DEPTH) for name, count in wide.items()} if len(table_rows) else wide
             everything, missing = await self._legs.search(asked, deep, allowed, request)
-            found = {name: matches.first(wide[name]) for name, matches in everything.items()}
-            weights = self._legs.weights(asked, found)
-            fused = fuse(found, weights, settings.query, wide)
+            by_leg = {name: matches.first(wide[name]) for name, matches in everything.items()}
+            weights = self._legs.weights(asked, by_leg)
+            fused = fuse(by_leg, weights, settings.query, wide)
             with_tables = fused if deep == wide else fuse(everything, weights, settings.query, deep)
             if per_document > 1:
-                found = self._documents(found, fused.rows.tolist(), room)
-                fused = fuse(found, weights, settings.query, room)
+                by_leg = self._documents(by_leg, fused.rows.tolist(), room)
+                fused = fuse(by_leg, weights, settings.query, room)
         with timings.stage("rank"):
             candidates, more = max(settings.rank.pool, k), self._further
             with self._version.catalog.snapshot():  # all chunks of a document have the same commit
@@ -192,7 +192,7 @@ class Search:
             hits = self._chosen(joined.hits, k)
             chosen = {hit.chunk.id for hit in hits}
             further = [hit for hit in (*joined.hits, *read[candidates:]) if hit.chunk.id not in chosen][:more]
-            if self._version.has_embedder and self._legs.is_far(asked, found):
+            if self._version.has_embedder and self._legs.is_far(asked, by_leg):
                 hits = rank.weak(hits)
         reranker = "none" if skipped else settings.rank.reranker
         steps = (settings.query.method, reranker, settings.rank.diversify)
@@ -208,7 +208,7 @@ class Search:
             further=_without_vectors(further),
         )
         return Trace(
-            found={name: len(matches) for name, matches in found.items()},
+            found={name: len(matches) for name, matches in by_leg.items()},
             weights=weights,
             fused=_without_vectors(read),
             ranked=_without_vectors(ranked),
@@ -229,11 +229,11 @@ class Search:
         return self._read(fuse(found, self._legs.weights(other, found), self._settings.query, room), FURTHER, {})
 
     def _documents(
-        self, found: Mapping[str, Matches], order: Sequence[int], room: Mapping[str, int]
+        self, matches: Mapping[str, Matches], order: Sequence[int], room: Mapping[str, int]
     ) -> dict[str, Matches]:
         """Return the matches of each leg as documents instead of chunks."""
         documents = {row: chunk.document_id for row, chunk in self._version.catalog.chunks(order).items()}
-        return by_document(found, order, documents, room)
+        return by_document(matches, order, documents, room)
 
     async def in_conversation(
         self, question: Question, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
@@ -305,10 +305,10 @@ class Search:
         # The first question reads word lists, which would block the event loop.
         return await asyncio.to_thread(self.worded, question, request)
 
-    def _read(self, fused: Fused, count: int, known: dict[int, Chunk]) -> list[Hit]:
+    def _read(self, fused: Fused, count: int, chunks: dict[int, Chunk]) -> list[Hit]:
         """Return the best ``count`` candidates with their texts; of chunks with the same text, only the best.
 
-        With one chunk per document they are the best of ``count`` documents. ``known`` has the chunks that were read
+        With one chunk per document they are the best of ``count`` documents. ``chunks`` are those that were read
         for this question so far, by row, and gets the others.
         """
         diversify, catalog = self._settings.rank.diversify, self._version.catalog
@@ -316,11 +316,11 @@ class Search:
         for start in range(0, len(fused), count):
             part = fused.candidates(start, start + count)
             rows = [candidate.row for candidate in part]
-            if new := [row for row in rows if row not in known]:
-                known |= catalog.chunks(new)
+            if new := [row for row in rows if row not in chunks]:
+                chunks |= catalog.chunks(new)
             vectors = catalog.vectors(rows) if diversify == "mmr" else {}
             for candidate in part:
-                if chunk := known.get(candidate.row):
+                if chunk := chunks.get(candidate.row):
                     hit = Hit(chunk=chunk, score=candidate.score, why=candidate.why, vector=vectors.get(candidate.row))
                     hits.setdefault(chunk.document_id if diversify == "one_per_document" else chunk.headed, hit)
             if len(hits) >= count:

@@ -17,7 +17,7 @@ from ragstone.core.answers import Turn
 from ragstone.core.errors import NotFound
 from ragstone.core.records import WEB, Chunk, Hit
 from ragstone.engine.components import Components
-from ragstone.history.conversations import Said
+from ragstone.history.conversations import StoredTurn
 from ragstone.history.responses import Response
 from ragstone.history.shares import Copied, Share
 
@@ -48,7 +48,7 @@ class SharedTurn:
 class _Kept:
     """A turn with its complete answer, if that is stored."""
 
-    said: Said
+    said: StoredTurn
     response: Response | None
 
 
@@ -68,13 +68,13 @@ def copy_shared(version: Components, secret: str, reader: Reader) -> str:
         NotFound: there is no such link, it has expired, or this reader may read none of its answers.
     """
     copied: list[Copied] = []
-    for one, may in _turns(version, secret, reader):
+    for shared, may in _turns(version, secret, reader):
         if may:
             copied.append(
                 Copied(
-                    at=one.said.at,
-                    turn=Turn(question=one.said.question, answer=one.said.answer),
-                    response=_copied(_within(version, one.response, reader)) if one.response else None,
+                    at=shared.said.at,
+                    turn=Turn(question=shared.said.question, answer=shared.said.answer),
+                    response=_copied(_within(version, shared.response, reader)) if shared.response else None,
                 )
             )
     if not copied:
@@ -87,15 +87,17 @@ def copy_shared(version: Components, secret: str, reader: Reader) -> str:
 def _turns(version: Components, secret: str, reader: Reader) -> list[tuple[_Kept, bool]]:
     """Return the turns that a link shows, and whether this reader may see each answer."""
     share = version.history.shares().find(secret)
-    found = _kept(version, share) if share else []
-    if not found:
+    kept = _kept(version, share) if share else []
+    if not kept:
         raise NotFound("there is no such shared conversation; the link was revoked, or it has expired")
     out: list[tuple[_Kept, bool]] = []
     withheld = False
-    for one in found:
-        may = reader.groups is None or (one.response is not None and _may_see(version, one.response, reader, withheld))
+    for turn in kept:
+        may = reader.groups is None or (
+            turn.response is not None and _may_see(version, turn.response, reader, withheld)
+        )
         withheld = withheld or not may
-        out.append((one, may))
+        out.append((turn, may))
     return out
 
 
@@ -162,17 +164,19 @@ def _within(version: Components, response: Response, reader: Reader) -> Response
 
 
 def _shown(version: Components, kept: _Kept, may: bool, reader: Reader) -> SharedTurn:
-    said = kept.said
+    message = kept.said
     if not may:
-        return SharedTurn(at=said.at, question=said.question, text=None)
+        return SharedTurn(at=message.at, question=message.question, text=None)
     if kept.response is None:
-        return SharedTurn(at=said.at, question=said.question, text=said.answer)
+        return SharedTurn(at=message.at, question=message.question, text=message.answer)
     response = _within(version, kept.response, reader)
     chunks = version.catalog.chunks_by_id([one.chunk_id for one in response.passages])
     hits = tuple(
         Hit(chunk=chunks[one.chunk_id], score=one.score) for one in response.passages if one.chunk_id in chunks
     )
-    return SharedTurn(at=said.at, question=said.question, text=said.answer, answer=_plain(response.answer), hits=hits)
+    return SharedTurn(
+        at=message.at, question=message.question, text=message.answer, answer=_plain(response.answer), hits=hits
+    )
 
 
 def _plain(answer: Mapping[str, Any], response_id: str = "") -> dict[str, Any]:

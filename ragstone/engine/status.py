@@ -137,11 +137,11 @@ def _on_hidden(catalog: Catalog) -> tuple[str, ...]:
 
 def _on_partial(catalog: Catalog) -> tuple[str, ...]:
     """Return which documents lack parts of their files."""
-    found = catalog.listing(None, "", "", _MOST_LISTED, where=Exists(key=PARTIAL))
-    notes = {one.document_id: note for one in found.documents if (note := partial_of(one))}
+    listing = catalog.listing(None, "", "", _MOST_LISTED, where=Exists(key=PARTIAL))
+    notes = {one.document_id: note for one in listing.documents if (note := partial_of(one))}
     if not notes:
         return ()
-    count = found.total - len(found.documents) + len(notes)
+    count = listing.total - len(listing.documents) + len(notes)
     shown = ", ".join(f"{id} ({note})" for id, note in list(notes.items())[:MOST_HIDDEN])
     rest = f" and {count - MOST_HIDDEN:,} more" if count > MOST_HIDDEN else ""
     what = f"{count:,} documents were" if count > 1 else "1 document was"

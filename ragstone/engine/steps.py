@@ -139,11 +139,11 @@ class _Search:
         joined = [self._hits[id] for id in order]
         return Joined(hits=self._scored(joined), steps=tuple(self._steps), missing=tuple(self._missing))
 
-    def _leads(self, one: steps.Chosen) -> bool:
+    def _leads(self, chosen: steps.Chosen) -> bool:
         """Return whether a chosen passage is worth the place of another: linked by more than a mention."""
-        if one.link is None:
+        if chosen.link is None:
             return False
-        return self._asked.share(one.adds) > ADDS or (one.link.kind == "title" and one.link.near > NEAR)
+        return self._asked.share(chosen.adds) > ADDS or (chosen.link.kind == "title" and chosen.link.near > NEAR)
 
     def _ordered(self, chosen: Sequence[str], new: Sequence[str]) -> list[str] | None:
         """Return the ids of all hits in their new order; None if nothing new was found.
@@ -236,13 +236,18 @@ class _Search:
 
     def _note(self, new: Sequence[steps.Chosen], hits: Sequence[Hit], joined: set[str]) -> None:
         """Record what led to each hit that the first search did not have in its evidence."""
-        for one in new:
-            target = hits[one.place]
-            if one.link is None or one.by is None or target.chunk.id in self._kept or target.chunk.id not in joined:
+        for chosen in new:
+            target = hits[chosen.place]
+            if (
+                chosen.link is None
+                or chosen.by is None
+                or target.chunk.id in self._kept
+                or target.chunk.id not in joined
+            ):
                 continue
-            source = hits[one.by]
-            named = target if one.link.kind == "title" else source
-            searched = name_of(named.chunk) if one.link.kind != "name" else _passage(source).shown(one.link.name)
+            source = hits[chosen.by]
+            named = target if chosen.link.kind == "title" else source
+            searched = name_of(named.chunk) if chosen.link.kind != "name" else _passage(source).shown(chosen.link.name)
             step = SearchStep(
                 searched=searched,
                 target=target.chunk.id,

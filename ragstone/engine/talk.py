@@ -14,7 +14,7 @@ from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.by_name import IS_FILE, ByName, titles
 from ragstone.engine.components import Components
-from ragstone.engine.replied import Replied, Said, hits_of_chunks
+from ragstone.engine.replied import Message, Replied, hits_of_chunks
 from ragstone.engine.search import Search
 from ragstone.language import replies
 from ragstone.question import read
@@ -74,16 +74,18 @@ class Talking:
         self, question: Question, talk: Talk, where: Filter | None, request: Request, timings: Timings
     ) -> Replied | None:
         """Return the documents about the topic of a question; None if there is none."""
-        said = Said(question=question, talk=talk, language=self._version.settings.respond.language or talk.language)
+        message = Message(
+            question=question, talk=talk, language=self._version.settings.respond.language or talk.language
+        )
         evidence = await self._search.evidence(read(talk.topic), where, SEARCHED, request, timings)
         best = dict[str, Hit]()
         for hit in Topic(talk.topic, self._version.indexes.words().weigh, request).fitting(evidence.hits):
             best.setdefault(hit.chunk.document_id, hit)
         if not best:
             return None
-        lead = replies(said.language).topic.format(topic=talk.topic)
+        lead = replies(message.language).topic.format(topic=talk.topic)
         hits = list(best.values())[:SHOWN]
-        return said.reply(listed(lead, hits), hits, missing=evidence.missing, method=evidence.method)
+        return message.reply(listed(lead, hits), hits, missing=evidence.missing, method=evidence.method)
 
     def reply(
         self,
@@ -107,23 +109,23 @@ class Talking:
         """
         language = self._version.settings.respond.language or talk.language
         by_name = ByName(self._version, where, request)
-        said = Said(question=question, talk=talk, language=language)
+        message = Message(question=question, talk=talk, language=language)
         with self._version.catalog.snapshot():
             match talk.kind:
                 case "greeting" | "thanks" | "goodbye":
-                    return said.reply(courtesy(talk.kind, language))
+                    return message.reply(courtesy(talk.kind, language))
                 case "help":
-                    found = by_name.listing(MOST_CHOICES, order="newest")
-                    return said.reply(introduction(found.total, titles(found.documents), language))
+                    newest = by_name.listing(MOST_CHOICES, order="newest")
+                    return message.reply(introduction(newest.total, titles(newest.documents), language))
                 case "unclear":
-                    found = by_name.listing(MOST_CHOICES, order="newest")
-                    if not may_ask or not found.total:
+                    newest = by_name.listing(MOST_CHOICES, order="newest")
+                    if not may_ask or not newest.total:
                         return None
-                    return said.reply(asked_for_more(titles(found.documents), language))
+                    return message.reply(asked_for_more(titles(newest.documents), language))
                 case "collection":
-                    return self._collection(said, by_name, where, request)
+                    return self._collection(message, by_name, where, request)
                 case "document" | "summary" | "overview":  # of one document, an overview is its summary
-                    return self._summary(said, by_name, request, may_ask=may_ask, cited=cited)
+                    return self._summary(message, by_name, request, may_ask=may_ask, cited=cited)
                 case "timeline" | "comparison":
                     return None
 
@@ -141,38 +143,40 @@ class Talking:
 
     # ------------------------------------------------------------ all documents
 
-    def _collection(self, said: Said, by_name: ByName, where: Filter | None, request: Request) -> Replied | None:
-        talk, language = said.talk, said.language
+    def _collection(self, message: Message, by_name: ByName, where: Filter | None, request: Request) -> Replied | None:
+        talk, language = message.talk, message.language
         texts = replies(language)
         if by_name.last() is None:
-            return said.reply(plain_reply(texts.unmatched if where else texts.empty))
+            return message.reply(plain_reply(texts.unmatched if where else texts.empty))
         match talk.fact:
             case "author":
-                return self._author(said, by_name)
+                return self._author(message, by_name)
             case "authors" | "formats":
                 keys = AUTHOR_KEYS if talk.fact == "authors" else ("kind",)
                 lead = texts.authors if talk.fact == "authors" else texts.formats
                 values = [one for key in keys for one in by_name.common_values(key, MOST_VALUES)]
-                return said.reply(tallied(lead, values, language))
+                return message.reply(tallied(lead, values, language))
             case "newest" | "oldest":
-                found = by_name.listing(1, order=talk.fact).documents
-                return self._listed(said, texts.newest if talk.fact == "newest" else texts.oldest, found)
+                listing = by_name.listing(1, order=talk.fact).documents
+                return self._listed(message, texts.newest if talk.fact == "newest" else texts.oldest, listing)
             case _:
                 pass
         if talk.format and talk.fact == "count":  # the index of values knows how many
             kinds = FORMATS.get(talk.format, (talk.format,))
             known = dict(by_name.common_values("kind", MOST_FORMATS))
             total = sum(known.get(kind, 0) for kind in kinds)
-            return said.reply(plain_reply(counted(total, language, selected=True)))
+            return message.reply(plain_reply(counted(total, language, selected=True)))
         narrowed = self._narrowed(talk, by_name)
         if narrowed is not None:
             every = And(parts=(where, narrowed)) if where else narrowed
             by_name = ByName(self._version, every, request)
-        found = by_name.listing(SHOWN, order="newest")
-        if not found.total:
-            return said.reply(plain_reply(texts.unmatched)) if talk.year or talk.format else None
-        lead = counted(found.total, language, selected=narrowed is not None)
-        return said.reply(plain_reply(lead)) if talk.fact == "count" else self._listed(said, lead, found.documents)
+        listing = by_name.listing(SHOWN, order="newest")
+        if not listing.total:
+            return message.reply(plain_reply(texts.unmatched)) if talk.year or talk.format else None
+        lead = counted(listing.total, language, selected=narrowed is not None)
+        return (
+            message.reply(plain_reply(lead)) if talk.fact == "count" else self._listed(message, lead, listing.documents)
+        )
 
     def _narrowed(self, talk: Talk, by_name: ByName) -> Filter | None:
         """Return the filter on the author, year or format that a question names; None if it names none."""
@@ -194,25 +198,25 @@ class Talking:
             return In(key="kind", values=FORMATS.get(talk.format, (talk.format,)))
         return None
 
-    def _author(self, said: Said, by_name: ByName) -> Replied | None:
+    def _author(self, message: Message, by_name: ByName) -> Replied | None:
         """Return the author of the document that a question names; None if it asks for the author of something else.
 
         An article about a song without an author says nothing about the author of the song.
         """
-        is_document = bool(said.talk.called) or IS_FILE.search(said.talk.title) is not None
-        found = by_name.named(said.talk.title) if is_document else by_name.called(said.talk.title)
-        if len(found) != 1:
+        is_document = bool(message.talk.called) or IS_FILE.search(message.talk.title) is not None
+        documents = by_name.named(message.talk.title) if is_document else by_name.called(message.talk.title)
+        if len(documents) != 1:
             return None
-        named = [found[0].metadata.get(key, "") for key in AUTHOR_KEYS]
+        named = [documents[0].metadata.get(key, "") for key in AUTHOR_KEYS]
         names = [str(one) for value in named for one in (value if isinstance(value, tuple) else (value,)) if one]
         if not names and not is_document:
             return None
-        hits = self._hits(found)
-        return said.reply(authored(hits[0], ", ".join(names), said.language), hits) if hits else None
-
-    def _listed(self, said: Said, lead: str, documents: Sequence[DocumentSummary]) -> Replied:
         hits = self._hits(documents)
-        return said.reply(listed(lead, hits), hits)
+        return message.reply(authored(hits[0], ", ".join(names), message.language), hits) if hits else None
+
+    def _listed(self, message: Message, lead: str, documents: Sequence[DocumentSummary]) -> Replied:
+        hits = self._hits(documents)
+        return message.reply(listed(lead, hits), hits)
 
     def _hits(self, documents: Sequence[DocumentSummary]) -> list[Hit]:
         """Return the first chunk of each document."""
@@ -221,30 +225,34 @@ class Talking:
 
     # ------------------------------------------------------------ one document
 
-    def _summary(self, said: Said, by_name: ByName, request: Request, *, may_ask: bool, cited: str) -> Replied | None:
+    def _summary(
+        self, message: Message, by_name: ByName, request: Request, *, may_ask: bool, cited: str
+    ) -> Replied | None:
         """Return the outline of the named document; None if no document has the name in the question."""
-        if said.talk.topic:  # a question about a topic without any document
+        if message.talk.topic:  # a question about a topic without any document
             return None
-        title, meant = said.talk.title, "the last one added"
+        title, meant = message.talk.title, "the last one added"
         if not title:
-            spoken_of = by_name.of_id(cited) if cited and not said.talk.added else None
+            spoken_of = by_name.of_id(cited) if cited and not message.talk.added else None
             meant = "the one of the last answer" if spoken_of else meant
-            found = [one for one in [spoken_of or by_name.last()] if one]
-        elif said.talk.kind == "summary" or (said.talk.called and not title.isdigit()):  # "What does article 5 say?"
-            found = by_name.named(title)
+            documents = [one for one in [spoken_of or by_name.last()] if one]
+        elif message.talk.kind == "summary" or (
+            message.talk.called and not title.isdigit()
+        ):  # "What does article 5 say?"
+            documents = by_name.named(title)
         else:
-            found = by_name.called(title)
-        if not found:
-            texts = replies(said.language)
-            return None if title else said.reply(plain_reply(texts.unmatched if by_name.where else texts.empty))
-        if len(found) > 1:
-            if len(found) > MOST_CHOICES or not may_ask:
+            documents = by_name.called(title)
+        if not documents:
+            texts = replies(message.language)
+            return None if title else message.reply(plain_reply(texts.unmatched if by_name.where else texts.empty))
+        if len(documents) > 1:
+            if len(documents) > MOST_CHOICES or not may_ask:
                 return None
-            return said.reply(asked_back(said.question.asked, titles(found), said.language))
-        (one,) = found
+            return message.reply(asked_back(message.question.asked, titles(documents), message.language))
+        (document_summary,) = documents
         catalog = self._version.catalog
-        chunks = sorted(catalog.chunks_of([one.document_id]).values(), key=lambda chunk: chunk.start)
-        document = catalog.document(one.document_id)
+        chunks = sorted(catalog.chunks_of([document_summary.document_id]).values(), key=lambda chunk: chunk.start)
+        document = catalog.document(document_summary.document_id)
         sections = [
             Section(title=section.title, start=section.start, level=section.level)
             for section in Outlined.of(document).sections
@@ -253,14 +261,14 @@ class Talking:
         draft = outline(
             sections,
             hits,
-            title=name_of(one),
+            title=name_of(document_summary),
             sentences=sentences,
             weigh=self._version.indexes.words().weigh,
             request=request,
-            language=said.language,
+            language=message.language,
         )
-        notice = () if title or by_name.listing(1).total == 1 else (f"read as: {name_of(one)}, {meant}",)
-        return said.reply(draft, hits_of(draft, hits), notice)
+        notice = () if title or by_name.listing(1).total == 1 else (f"read as: {name_of(document_summary)}, {meant}",)
+        return message.reply(draft, hits_of(draft, hits), notice)
 
 
 def _choices(evidence: Evidence) -> list[str]:

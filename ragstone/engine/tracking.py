@@ -52,11 +52,11 @@ class _Session:
     cache_hits: int = 0
     cost: float = 0.0
 
-    def point(self, one: Tracked) -> Point:
+    def point(self, tracked: Tracked) -> Point:
         """Return the metrics of a question, and the sums with it."""
         self.questions += 1
         metrics: dict[str, float] = {}
-        if isinstance(answer := one.outcome, Answer):
+        if isinstance(answer := tracked.outcome, Answer):
             metrics = _figures(answer)
             self.abstained += answer.abstained
             self.cost += answer.usage.cost or 0.0
@@ -65,7 +65,7 @@ class _Session:
         else:
             self.failed += 1
         sums = {f"sum/{name}": value for name, value in asdict(self).items() if name != "run"}
-        return Point(metrics={**metrics, **sums}, step=self.questions, at=one.at)
+        return Point(metrics={**metrics, **sums}, step=self.questions, at=tracked.at)
 
 
 class Tracker:

@@ -255,13 +255,13 @@ async def _bring(
             on_progress(replace(now, files=now.documents))
 
     embedder = other.models.embedder()
-    known = version.catalog if version.built.embedder == embedder.fingerprint else None
+    vectors = version.catalog if version.built.embedder == embedder.fingerprint else None
     total, watch = len(left.changed), report_progress if on_progress else None
     with closing(Reporter(watch, total=total, folder=version.folder, doing="rebuild")) as reporter:
         report = await ingest(
             _noted(documents(version.catalog, left.changed), reporter),
             other.catalog,
-            _ReusingEmbedder(embedder, known),
+            _ReusingEmbedder(embedder, vectors),
             other.settings.chunk,
             Request.by_owner("ingest"),
             reporter,

@@ -55,15 +55,15 @@ def _meant(version: Components, chunks: Sequence[Chunk]) -> list[tuple[str, Chun
     document is left empty.
     """
     sources = version.catalog.sources([one.document_id for one in chunks if record_of(one)])
-    found = dict[tuple[str, str], tuple[str, Chunk]]()
+    tables = dict[tuple[str, str], tuple[str, Chunk]]()
     for chunk in chunks:
         if source := sources.get(chunk.document_id):
             key = chunk.document_id.removeprefix(file_of(chunk))
             file = source.removesuffix(key)
-            found.setdefault((file, ""), (file, chunk))
+            tables.setdefault((file, ""), (file, chunk))
         elif chunk.facts.get("is_table"):
-            found.setdefault(("", chunk.document_id), ("", chunk))
-    return [*found.values()]
+            tables.setdefault(("", chunk.document_id), ("", chunk))
+    return [*tables.values()]
 
 
 def _rows(version: Components, file: str, where: Filter | None, most: int) -> list[Chunk]:

@@ -86,8 +86,8 @@ class Audit:
         ]
 
 
-def told_rights(one: Key | User) -> str:
+def told_rights(holder: Key | User) -> str:
     """Return a key or user with what it may do and read, as `Audit` keeps it; ``*`` stands for all documents."""
-    name = f"{one.name} ({one.id})" if isinstance(one, Key) else one.name
-    groups = "*" if one.groups is None else ", ".join(one.groups)
-    return " · ".join((name, ", ".join(one.scopes), groups)) if groups else f"{name} · {', '.join(one.scopes)}"
+    name = f"{holder.name} ({holder.id})" if isinstance(holder, Key) else holder.name
+    groups = "*" if holder.groups is None else ", ".join(holder.groups)
+    return " · ".join((name, ", ".join(holder.scopes), groups)) if groups else f"{name} · {', '.join(holder.scopes)}"

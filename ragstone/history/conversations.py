@@ -40,7 +40,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class StoredTurn:
     """A stored turn of a conversation, its number, and the time of its answer, in seconds since 1970.
 
     ``response_id`` identifies the complete answer; it is empty if that is not stored.
@@ -113,7 +113,7 @@ class Conversations:
                     out.append(Turn(question=question, answer=answer))
         return tuple(reversed(out))
 
-    def turns(self, session: str, who: str = "", newest: int = _LAST) -> list[Said]:
+    def turns(self, session: str, who: str = "", newest: int = _LAST) -> list[StoredTurn]:
         """Return the turns of a session, the oldest first; an unknown session has none.
 
         Args:
@@ -130,7 +130,7 @@ class Conversations:
             LEFT JOIN responses r ON r.at BETWEEN t.at AND t.at + ?4 AND r.reader = ?3 AND r.question = t.question
             WHERE t.session = ?1 AND t.at >= ?2 AND t.turn <= ?5 ORDER BY t.turn, r.at
         """
-        out = dict[int, Said]()
+        out = dict[int, StoredTurn]()
         oldest = self._oldest(self._clock())
         with self._journal.reading() as db:
             rows = db.execute(sql, [session, oldest, who, _SOON, newest]) if db else ()
@@ -138,7 +138,7 @@ class Conversations:
                 if crc != row_crc(session, at, question, answer) or (turn in out and out[turn].response_id):
                     continue
                 response_id = id if id and json.loads(told)["answer"]["answer"] == answer else ""
-                out[turn] = Said(at=at, question=question, answer=answer, response_id=response_id, number=turn)
+                out[turn] = StoredTurn(at=at, question=question, answer=answer, response_id=response_id, number=turn)
         return list(out.values())
 
     def sessions(self, namespace: str = "") -> list[Session]:

@@ -32,7 +32,7 @@ class Change:
 
 def changes(db: JournalDatabase, traces: Traces) -> list[Change]:
     """Return the changes that erase documents from the journal."""
-    erased, found = set[tuple[str, str]](), list[Change]()
+    erased, out = set[tuple[str, str]](), list[Change]()
     for key, row in _rows(db, "responses"):
         told = json.loads(row["answer"])
         if new := _without(told, row["question"], traces):
@@ -40,20 +40,20 @@ def changes(db: JournalDatabase, traces: Traces) -> list[Change]:
                 erased.add((row["question"], told["answer"]["answer"]))
             asked = _question(row["question"], traces, linked=new["answer"]["answer"] == ERASED)
             values = {"question": asked, "answer": json.dumps(new)}
-            found.append(Change(table="responses", key=key, values=row | values))
+            out.append(Change(table="responses", key=key, values=row | values))
     for key, row in _rows(db, "turns"):
         said = (row["question"], row["answer"])
         linked = said in erased
         question, answer = _question(said[0], traces, linked=linked), said[1]
         if linked or question != said[0] or traces.is_in(answer):
-            found.append(Change(table="turns", key=key, values=row | {"question": question, "answer": ERASED}))
+            out.append(Change(table="turns", key=key, values=row | {"question": question, "answer": ERASED}))
     for table, columns in _TEXTS.items():
         for key, row in _rows(db, table):
             if emptied := {name: "" for name in columns if traces.is_in(row[name])}:
-                found.append(Change(table=table, key=key, values=row | emptied))
+                out.append(Change(table=table, key=key, values=row | emptied))
     schedules = db.execute("SELECT source FROM schedules").fetchall()
-    found += [Change(table="schedules", key=source, values=None) for (source,) in schedules if traces.is_in(source)]
-    return found
+    out += [Change(table="schedules", key=source, values=None) for (source,) in schedules if traces.is_in(source)]
+    return out
 
 
 def erase(journal: JournalStore, traces: Traces) -> int:
@@ -80,21 +80,21 @@ def quotes(db: JournalDatabase, traces: Traces) -> Iterator[str]:
                 yield from (value for value in one.values() if isinstance(value, str))
 
 
-def _without(told: dict[str, Any], question: str, traces: Traces) -> dict[str, Any] | None:
+def _without(stored: dict[str, Any], question: str, traces: Traces) -> dict[str, Any] | None:
     """Return a stored answer without traces of documents; None if it has none.
 
     An answer that neither cites the documents nor repeats their words stays, without them in its evidence.
     """
-    answer: dict[str, Any] = told["answer"]
-    hits = [one for one in told["hits"] if not traces.names_document(one["document_id"])]
-    considered = [one for one in told["considered"] if not traces.names_document(one[0])]
+    answer: dict[str, Any] = stored["answer"]
+    hits = [one for one in stored["hits"] if not traces.names_document(one["document_id"])]
+    considered = [one for one in stored["considered"] if not traces.names_document(one[0])]
     said = {name: part for name, part in answer.items() if name != "question"}
     repeats = any(map(traces.is_in, strings(said)))
     asked = _question(question, traces, linked=repeats)
     if repeats or asked != question:
         answer = answer | {"question": asked, "answer": ERASED} | {name: list[Any]() for name in _LISTS}
-    cleaned = told | {"answer": answer, "hits": hits} | ({"considered": considered} if "considered" in told else {})
-    return None if cleaned == told else cleaned
+    cleaned = stored | {"answer": answer, "hits": hits} | ({"considered": considered} if "considered" in stored else {})
+    return None if cleaned == stored else cleaned
 
 
 def strings(value: Any) -> Iterator[str]:

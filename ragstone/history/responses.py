@@ -153,10 +153,10 @@ class Responses:
         oldest = self._clock() - self._days * DAY
         with self._journal.reading() as db:
             row = db.execute(sql, [id, oldest]).fetchone() if db else None
-            said = _said(db.execute(_LAST, [id]).fetchall()) if db else ()
+            feedback = _said(db.execute(_LAST, [id]).fetchall()) if db else ()
         if row is None or row[-1] != row_crc(*row[:-1]) or who not in (None, row[2]):
             return None
-        told = json.loads(row[4])
+        fields = json.loads(row[4])
         passages = tuple(
             Passage(
                 document_id=hit["document_id"],
@@ -164,20 +164,20 @@ class Responses:
                 score=hit["score"],
                 why=tuple(Step(**step) for step in hit["why"]),
             )
-            for hit in told["hits"]
+            for hit in fields["hits"]
         )
         return Response(
             response_id=id,
             at=row[1],
             question=row[3],
-            answer=told["answer"],
+            answer=fields["answer"],
             passages=passages,
             considered=tuple(
                 Considered(document_id=document, vector=vector, keyword=keyword)
-                for document, vector, keyword in told["considered"]
+                for document, vector, keyword in fields["considered"]
             ),
-            feedback=said,
-            asker=_asker(told["groups"]) if "groups" in told else None,
+            feedback=feedback,
+            asker=_asker(fields["groups"]) if "groups" in fields else None,
         )
 
     def rate(
@@ -253,12 +253,12 @@ class Responses:
         since = self._clock() - min(days, self._days) * DAY
         with self._journal.reading() as db:
             rows = db.execute(sql, [since, _REFUSED]).fetchall() if db else []
-        found: dict[str, Unanswered] = {}
+        by_question: dict[str, Unanswered] = {}
         for _, at, _, question, _, _ in (row for row in rows if row[-1] == row_crc(*row[:-1])):
             same = " ".join(question.split()).rstrip("?.! ").casefold()
-            before = found[same].count if same in found else 0
-            found[same] = Unanswered(question=question, count=before + 1, last=at)
-        return sorted(found.values(), key=lambda one: (-one.count, -one.last))[:most]
+            before = by_question[same].count if same in by_question else 0
+            by_question[same] = Unanswered(question=question, count=before + 1, last=at)
+        return sorted(by_question.values(), key=lambda one: (-one.count, -one.last))[:most]
 
     def opinions(self, days: float) -> Opinions:
         """Return the votes on the answers of the last days.
@@ -279,14 +279,14 @@ class Responses:
 
 def put_response(db: JournalDatabase, kept: Response, reader: Reader) -> None:
     """Store an answer without its feedback for a reader, as part of a transaction."""
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "answer": kept.answer,
         "hits": [asdict(one) for one in kept.passages],
         "considered": [[one.document_id, one.vector, one.keyword] for one in kept.considered],
     }
     if kept.asker:
-        told["groups"] = None if kept.asker.groups is None else sorted(kept.asker.groups)
-    row = (kept.response_id, kept.at, reader.who, _storable(kept.question), json.dumps(told))
+        fields["groups"] = None if kept.asker.groups is None else sorted(kept.asker.groups)
+    row = (kept.response_id, kept.at, reader.who, _storable(kept.question), json.dumps(fields))
     db.execute(
         "INSERT INTO responses (id, at, reader, question, answer, crc) VALUES (?, ?, ?, ?, ?, ?)", [*row, row_crc(*row)]
     )

@@ -176,11 +176,11 @@ class Sessions:
         ours = [secret_hash(state), secret_hash(browser)]
         with self._journal.writing() as db:
             sql = "SELECT nonce, verifier, place, until FROM sign_ins WHERE state = ? AND browser = ?"
-            found = db.execute(sql, ours).fetchone()
+            row = db.execute(sql, ours).fetchone()
             db.execute("DELETE FROM sign_ins WHERE state = ? AND browser = ?", ours)
-        if found is None or found[3] <= self._clock():
+        if row is None or row[3] <= self._clock():
             return None
-        return SignIn(nonce=found[0], verifier=found[1], place=found[2])
+        return SignIn(nonce=row[0], verifier=row[1], place=row[2])
 
 
 def name_at(issuer: str, subject: str) -> str:

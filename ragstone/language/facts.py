@@ -41,30 +41,30 @@ def _kept(text: str) -> tuple[Word, ...]:
 
 
 def _read(text: str) -> tuple[Word, ...]:
-    lists, found, first = lexicon(), list[Word](), True
+    lists, out, first = lexicon(), list[Word](), True
     for match in _TOKEN.finditer(text):
         span, shown = Span(start=match.start(), end=match.end()), match.group()
         if match["iso"] or match["dotted"]:
-            found += _date(shown, span)
+            out += _date(shown, span)
         elif match["number"]:
             unit = match["unit"].strip().lower()
-            found.append(Word(span=span, lower=shown.lower(), value=_number(match["number"]), unit=lists.unit(unit)))
+            out.append(Word(span=span, lower=shown.lower(), value=_number(match["number"]), unit=lists.unit(unit)))
         else:
-            found.append(_word(lists, text, span, shown, first=first))
-            first = first and not found[-1].lower.isalpha()
-    return tuple(map(partial(_in_context, lists), found, [None, *found], [*found[1:], None]))
+            out.append(_word(lists, text, span, shown, first=first))
+            first = first and not out[-1].lower.isalpha()
+    return tuple(map(partial(_in_context, lists), out, [None, *out], [*out[1:], None]))
 
 
-def alike(one: str, other: str, *, name: bool = False) -> bool:
+def alike(first: str, second: str, *, name: bool = False) -> bool:
     """Return whether two lower-case words are forms of one, because most of their letters from the start are equal.
 
     A ``name`` must share more, because names have few endings and different names have much in common.
     """
-    if one == other:
+    if first == second:
         return True
-    shorter, longer = sorted((len(one), len(other)))
+    shorter, longer = sorted((len(first), len(second)))
     least = max(_STEM, round((_NAMED_ENDING if name else _ENDING) * longer))
-    return shorter >= least and one[:least] == other[:least]
+    return shorter >= least and first[:least] == second[:least]
 
 
 def lexical(word: Word, others: Sequence[Word]) -> bool:

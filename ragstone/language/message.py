@@ -54,17 +54,17 @@ def message_words(language: str) -> MessageWords:
     """Return the words around questions of a language that has them."""
     own = table(language)["message"]
     names = {word: code for code, words in own["languages"].items() for word in words}
-    one = (
+    wish_pattern = (
         rf"{own['in_language']}(?P<language>{_any(names)})|(?P<sources>{own['sources']})"
         rf"|(?P<length>{own['length']})|(?P<form>{own['form']})"
     )
-    again = re.sub(r"\?P<\w+>", "?:", one)
+    again = re.sub(r"\?P<\w+>", "?:", wish_pattern)
     joins, asks, polite = _any(own["joins"]), own["asks"], own["polite"]
     return MessageWords(
         greets=re.compile(rf"(?:{_any(own['greets'])})\b"),
         closes=re.compile(rf"(?:{_any(own['closes'])})\b"),
         wrote=re.compile(rf"\b{own['wrote']}\b[^\n]*:$"),
-        wish=re.compile(rf"{asks}(?:{one})(?:[\s,]+(?:(?:{joins})\s+)?(?:{again}))*(?:[\s,]+{polite})*"),
+        wish=re.compile(rf"{asks}(?:{wish_pattern})(?:[\s,]+(?:(?:{joins})\s+)?(?:{again}))*(?:[\s,]+{polite})*"),
         names=names,
         about_answer=re.compile(own["about_answer"]),
         join=re.compile(rf"(?:,\s*|;\s*|,?\s+)(?:{joins})\s+(?=(?:{_any(own['again'])})\b)"),

@@ -14,16 +14,16 @@ from ragstone.language.words import lexicon
 def places(text: str) -> dict[str, Span]:
     """Return the codes of the countries and unions that a text names, with the first place of each."""
     folded, (pattern, beginnings) = _folded(text), _pattern()
-    found: dict[str, Span] = {}
+    spans: dict[str, Span] = {}
     end = 0
     for word in _WORD.finditer(folded):
         # The pattern has hundreds of alternatives, so it is tried only where the letters fit one of them.
         if word.start() >= end and beginnings.match(folded, word.start()):
             match = pattern.match(folded, word.start())
             if match and match.lastgroup:
-                found.setdefault(match.lastgroup, Span(start=match.start(), end=match.end()))
+                spans.setdefault(match.lastgroup, Span(start=match.start(), end=match.end()))
                 end = match.end()
-    return found
+    return spans
 
 
 _WORD = re.compile(r"\b\w")

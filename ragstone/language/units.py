@@ -11,11 +11,11 @@ from ragstone.language.words import any_of, lexicon, written_in
 
 def unit_of(text: str) -> str:
     """Return the words that give the unit of the figures, such as "in millions"; empty if there are none."""
-    found = _unit().search(text)
-    if not found:
+    match = _unit().search(text)
+    if not match:
         return ""
-    scale = _plural().search(found[0])
-    return f"in {scale[1].lower()}s" if scale else found[0]
+    scale = _plural().search(match[0])
+    return f"in {scale[1].lower()}s" if scale else match[0]
 
 
 def is_unit_line(text: str) -> bool:

@@ -45,12 +45,12 @@ class Words:
     @cached_property
     def opposites(self) -> Mapping[str, frozenset[str]]:
         """The words that contradict a word."""
-        found: dict[str, set[str]] = {}
+        out: dict[str, set[str]] = {}
         for pair in self._entries("opposites"):
             one, other = (plain(word) for word in pair.split(" / "))
-            found.setdefault(one, set()).add(other)
-            found.setdefault(other, set()).add(one)
-        return {word: frozenset(others) for word, others in found.items()}
+            out.setdefault(one, set()).add(other)
+            out.setdefault(other, set()).add(one)
+        return {word: frozenset(others) for word, others in out.items()}
 
     @cached_property
     def prefixes(self) -> tuple[str, ...]:

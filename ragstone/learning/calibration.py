@@ -67,12 +67,12 @@ def propose_confidence(champion: Policy, base: Choices, votes: Sequence[VoteReco
     return Proposal(by_kind=everywhere(champion, changed), figures={**figures, "calibration": asdict(fit)})
 
 
-def with_confidence(policy: Policy, champion: Policy, found: Proposal) -> dict[str, Choices]:
+def with_confidence(policy: Policy, champion: Policy, proposal: Proposal) -> dict[str, Choices]:
     """Return the choices of a policy with the confidence proposed for the champion, except where it has its own."""
     out: dict[str, Choices] = {}
     for kind in {OTHER_KINDS, *policy.by_kind}:
         own, old = policy.choices(kind), champion.choices(kind)
-        new = found.by_kind.get(kind, found.by_kind[OTHER_KINDS])
+        new = proposal.by_kind.get(kind, proposal.by_kind[OTHER_KINDS])
         shared = {name: getattr(new, name) for name in _CONFIDENCE_CHOICES if getattr(own, name) == getattr(old, name)}
         out[kind] = replace(own, **shared)
     return out

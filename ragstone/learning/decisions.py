@@ -116,7 +116,7 @@ def _promote(log: LearningLog, decision: Decision, winner: int) -> Transition:
     return _put_in_use(log, decision, answering)
 
 
-def _stand_in(log: LearningLog, decision: Decision, trial: Trial, found: Proposal) -> Transition:
+def _stand_in(log: LearningLog, decision: Decision, trial: Trial, proposal: Proposal) -> Transition:
     """Replace each arm of a trial by a version with a better calibrated confidence; the trial goes on.
 
     No answer changes, so the votes on the versions on trial also count for their stand-ins.
@@ -126,11 +126,11 @@ def _stand_in(log: LearningLog, decision: Decision, trial: Trial, found: Proposa
     arms = [trial.champion] if trial.challenger is None else [trial.champion, trial.challenger]
     for arm in arms:
         now = log.policy(decision.answering(arm))
-        by_kind = with_confidence(now, champion, found)
-        new.append(_version(decision, now, replace(found, by_kind=by_kind)))
+        by_kind = with_confidence(now, champion, proposal)
+        new.append(_version(decision, now, replace(proposal, by_kind=by_kind)))
         decision = replace(decision, versions=new[-1].version)
         stand_ins[str(arm)] = new[-1].version
-    figures = {**decision.figures, "proposed": dict(found.figures)}
+    figures = {**decision.figures, "proposed": dict(proposal.figures)}
     in_use = stand_ins[str(trial.champion)]
     decision = replace(decision, champion=in_use, stand_ins=stand_ins, figures=figures)
     return Transition(decision=decision, policies=tuple(new))
@@ -138,20 +138,20 @@ def _stand_in(log: LearningLog, decision: Decision, trial: Trial, found: Proposa
 
 def _propose(log: LearningLog, base: Decision) -> Transition:
     """Look for a better calibrated confidence to adopt, or else for a change to try."""
-    base, found = _calibrate(log, base)
+    base, proposal = _calibrate(log, base)
     champion, votes = log.policy(base.champion), base.position.votes
-    if found:
-        return _adopt(log, replace(base, action="weighed", why=_CALIBRATED), champion, found)
+    if proposal:
+        return _adopt(log, replace(base, action="weighed", why=_CALIBRATED), champion, proposal)
     if votes < max(SEARCH_FROM, SEARCH_AGAIN * base.searched_at):
         return Transition(decision=base)
     base = replace(base, searched_at=votes)
     tried = [one for one in log.policies() if one.version <= base.versions]
     cases, choices = replay_cases(log.voted_on(base.position, NEWEST)), Choices(**base.rules["base"])
-    found = propose_challenger(champion, choices, cases, tried)
-    if found is None:
+    proposal = propose_challenger(champion, choices, cases, tried)
+    if proposal is None:
         return Transition(decision=base)
-    made = _begin(log, base, _version(base, champion, found))
-    return replace(made, decision=replace(made.decision, figures={**base.figures, "replayed": dict(found.figures)}))
+    made = _begin(log, base, _version(base, champion, proposal))
+    return replace(made, decision=replace(made.decision, figures={**base.figures, "replayed": dict(proposal.figures)}))
 
 
 def _calibrate(log: LearningLog, base: Decision) -> tuple[Decision, Proposal | None]:
@@ -169,12 +169,12 @@ def _step(log: LearningLog, before: Decision, base: Decision) -> Transition:
     votes = log.votes(base.position, since=before.at)
     new = [vote for some in votes.values() for vote in some if vote.at > before.at]
     champion, choices = log.policy(base.champion), Choices(**base.rules["base"])
-    found = propose_step(champion, choices, new, before.figures.get("step", {}))
-    if found is None:
+    proposal = propose_step(champion, choices, new, before.figures.get("step", {}))
+    if proposal is None:
         return Transition(decision=replace(base, why=f"{len(new)} votes point nowhere"))
     why = f"a small step after {len(new)} votes, without proof"
-    decision = replace(base, action="stepped", why=why, figures={"step": dict(found.figures)})
-    return _adopt(log, decision, champion, found)
+    decision = replace(base, action="stepped", why=why, figures={"step": dict(proposal.figures)})
+    return _adopt(log, decision, champion, proposal)
 
 
 def _adopt(log: LearningLog, decision: Decision, champion: Policy, found: Proposal) -> Transition:
@@ -185,17 +185,17 @@ def _adopt(log: LearningLog, decision: Decision, champion: Policy, found: Propos
     return replace(_put_in_use(log, decision, new.version), policies=(new,))
 
 
-def _version(decision: Decision, champion: Policy, found: Proposal) -> Policy:
+def _version(decision: Decision, champion: Policy, proposal: Proposal) -> Policy:
     evidence = {
         "decision": decision.action,
         "votes": decision.position.votes,
-        "figures": canonical_json(dict(found.figures)),
+        "figures": canonical_json(dict(proposal.figures)),
     }
     return Policy(
         version=decision.versions + 1,
         parent=champion.version,
         at=decision.at,
-        by_kind=dict(found.by_kind),
+        by_kind=dict(proposal.by_kind),
         evidence=evidence,
     )
 

@@ -253,13 +253,15 @@ class Learner:
         """Repeat every decision from the log alone and compare it with the logged one."""
         before, different, others = Decision(), list[int](), 0
         decisions = self.log.decisions()
-        for one in decisions:
+        for decision in decisions:
             try:
-                same = reproduces(decide(self.log, before, one.position, one.rules, one.at), self.log, one)
+                same = reproduces(
+                    decide(self.log, before, decision.position, decision.rules, decision.at), self.log, decision
+                )
             except (KeyError, NotFound, UsageError):
                 same = False
             if not same:
-                different.append(one.number)
-                others += one.rules.get("code") != CODE
-            before = one
+                different.append(decision.number)
+                others += decision.rules.get("code") != CODE
+            before = decision
         return ReplayReport(decisions=len(decisions), different=tuple(different), others=others)

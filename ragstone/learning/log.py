@@ -162,12 +162,12 @@ class LearningLog:
             NotFound: there is no such version, or its row is damaged.
         """
         if version not in self._policies:
-            found = self._rows("SELECT version, at, what, crc FROM policies WHERE version = ?", [version])
-            if not found and version == 0:
+            rows = self._rows("SELECT version, at, what, crc FROM policies WHERE version = ?", [version])
+            if not rows and version == 0:
                 return Policy(version=0)
-            if not found:
+            if not rows:
                 raise NotFound(f"there is no policy {version}; list them: ragstone policy list")
-            self._policies[version] = Policy.from_json(found[0][2])
+            self._policies[version] = Policy.from_json(rows[0][2])
         return self._policies[version]
 
     def policies(self) -> list[Policy]:
@@ -187,15 +187,15 @@ class LearningLog:
 
     def seed(self) -> str:
         """Return the key of all draws and hashes. The first call draws it and writes it with version 0."""
-        found = self.policy(0).evidence.get(SEED)
-        if not found:
+        value = self.policy(0).evidence.get(SEED)
+        if not value:
             first = Policy(version=0, at=self.clock(), evidence={SEED: secrets.token_hex(16)})
             with self._journal.writing() as db:
                 if not db.execute("SELECT 1 FROM policies WHERE version = 0").fetchone():
                     _insert(db, "policies", (0, first.at, first.to_json()))
             self._policies.pop(0, None)
-            found = self.policy(0).evidence[SEED]
-        return str(found)
+            value = self.policy(0).evidence[SEED]
+        return str(value)
 
     def voice(self, name: str) -> str:
         """Return the hash that stands for a name in the log."""
@@ -266,13 +266,22 @@ class LearningLog:
             if one.acted == one.version
         ]
 
-    def add_assignment(self, one: AssignmentRecord) -> None:
+    def add_assignment(self, assignment: AssignmentRecord) -> None:
         """Write an assignment; durable when this returns.
 
         Raises:
             KnowledgeBaseError: it could not be written.
         """
-        row = (one.at, one.response_id, one.trial, one.version, one.probability, one.acted, one.kind, one.voice)
+        row = (
+            assignment.at,
+            assignment.response_id,
+            assignment.trial,
+            assignment.version,
+            assignment.probability,
+            assignment.acted,
+            assignment.kind,
+            assignment.voice,
+        )
         with self._journal.writing() as db:
             db.execute(
                 "INSERT INTO assignments (at, response, trial, version, probability, acted, kind, voice, crc)"
@@ -322,20 +331,20 @@ def write_vote(db: JournalDatabase, one: VoteRecord) -> None:
         )
 
 
-def outcome_of(one: AssignmentRecord, votes: Sequence[VoteRecord]) -> Outcome:
+def outcome_of(assignment: AssignmentRecord, votes: Sequence[VoteRecord]) -> Outcome:
     """Return the outcome of a question: the vote of the asker, or else the first vote of anyone.
 
     A question counts once, because one version was drawn for it. The outcome carries the voice that voted, because the
     evidence leaves out voices.
     """
-    vote = next((vote for vote in votes if vote.voice == one.voice), votes[0] if votes else None)
+    vote = next((vote for vote in votes if vote.voice == assignment.voice), votes[0] if votes else None)
     return Outcome(
-        request_id=one.response_id,
-        voice=vote.voice if vote else one.voice,
-        version=one.version,
-        probability=one.probability,
+        request_id=assignment.response_id,
+        voice=vote.voice if vote else assignment.voice,
+        version=assignment.version,
+        probability=assignment.probability,
         vote=0 if vote is None else 1 if vote.vote > 0 else -1,
-        at=vote.at if vote else one.at,
+        at=vote.at if vote else assignment.at,
     )
 
 
@@ -364,12 +373,12 @@ def _vote(row: Sequence[Any], seen: Observation = _NOT_READ) -> VoteRecord:
 def _last_of_each(votes: Iterable[VoteRecord]) -> dict[str, list[VoteRecord]]:
     """Return the last vote of each voice on each answer, by answer."""
     last: dict[tuple[str, str], VoteRecord] = {}
-    for one in votes:
-        last.pop((one.response_id, one.voice), None)
-        last[one.response_id, one.voice] = one
+    for vote in votes:
+        last.pop((vote.response_id, vote.voice), None)
+        last[vote.response_id, vote.voice] = vote
     out: dict[str, list[VoteRecord]] = defaultdict(list)
-    for one in last.values():
-        out[one.response_id].append(one)
+    for vote in last.values():
+        out[vote.response_id].append(vote)
     return out
 
 

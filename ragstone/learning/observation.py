@@ -116,12 +116,12 @@ class Observation:
         """Return the observation that `to_json` wrote."""
         values = json.loads(text)
         marks = values["marks"]
-        found = tuple((document, vector, keyword) for document, vector, keyword in values["found"])
+        scored = tuple((document, vector, keyword) for document, vector, keyword in values["found"])
         return cls(
             **values
             | {
                 "marks": (marks[0], marks[1], marks[2]) if marks else None,
-                "found": found,
+                "found": scored,
                 "right": tuple(values["right"]),
             }
         )
@@ -129,11 +129,11 @@ class Observation:
 
 def _replay_case(kind: str, rows: Sequence[Scored], relevant: Iterable[str]) -> ReplayCase:
     by_vector, by_keyword = _scale([row[1] for row in rows]), _scale([row[2] for row in rows])
-    found = (
+    scored = (
         Considered(document_id=document, vector=by_vector(vector), keyword=by_keyword(keyword))
         for document, vector, keyword in rows
     )
-    return ReplayCase(kind=kind, found=tuple(found), relevant=frozenset(relevant))
+    return ReplayCase(kind=kind, found=tuple(scored), relevant=frozenset(relevant))
 
 
 def _scale(scores: Sequence[float | None]) -> Callable[[float | None], float | None]:

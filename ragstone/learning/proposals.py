@@ -69,7 +69,7 @@ def propose_challenger(
     """
     counts = Counter(one.kind for one in cases if one.kind != OTHER_KINDS)
     kinds = [kind for kind, count in counts.most_common(MAX_KINDS) if count >= KIND_QUESTIONS]
-    known = [dict(one.by_kind) for one in tried]
+    before = [dict(one.by_kind) for one in tried]
     best, promise = None, 0.0
     for kind in (OTHER_KINDS, *kinds):
         own = cases if kind == OTHER_KINDS else [one for one in cases if one.kind == kind]
@@ -80,7 +80,7 @@ def propose_challenger(
             result = screen(replay(own, other) - quality)
             changed = {name: getattr(other, name) for name in REPLAYABLE if getattr(other, name) != getattr(now, name)}
             by_kind = {**champion.by_kind, kind: replace(champion.choices(kind), **changed)}
-            if result is not None and result.promise > promise and by_kind not in known:
+            if result is not None and result.promise > promise and by_kind not in before:
                 figures = {"kind": kind, **changed, "questions": len(own)}
                 figures |= {"difference": result.difference, "low": result.low}
                 best, promise = Proposal(by_kind=by_kind, figures=figures), result.promise

@@ -155,20 +155,20 @@ def _why(trial: Trial | None, result: TrialResult | None, latest: Decision) -> s
     return result.why if trial.decides else f"version {trial.champion} is being watched: {latest.why}"
 
 
-def _decision(one: Decision, doubts: Container[str]) -> DecisionReport:
-    result = one.figures.get("verdict", {"trial": "", "arms": ()})
+def _decision(decision: Decision, doubts: Container[str]) -> DecisionReport:
+    result = decision.figures.get("verdict", {"trial": "", "arms": ()})
     points = (
         EvidencePoint(trial=result["trial"], version=arm["version"], evidence=arm["evidence"], bar=arm["bar"])
         for arm in result["arms"]
         if arm["evidence"] is not None and result["trial"] not in doubts
     )
     return DecisionReport(
-        number=one.number,
-        at=one.at,
-        action=_ACTIONS.get(one.action, one.action),
-        why=one.why,
-        champion=one.champion,
-        votes=one.position.votes,
+        number=decision.number,
+        at=decision.at,
+        action=_ACTIONS.get(decision.action, decision.action),
+        why=decision.why,
+        champion=decision.champion,
+        votes=decision.position.votes,
         points=tuple(points),
     )
 

@@ -236,7 +236,7 @@ def compare_arms(trial: Trial, votes: Votes, looks: Sequence[int] | None = None)
     )
 
 
-def states(trial: Trial, found: Comparison) -> NDArray[np.int64]:
+def states(trial: Trial, comparison: Comparison) -> NDArray[np.int64]:
     """Return the state after each look (looks,), as an index of `STATES`, as if the trial had not ended before.
 
     A challenger is promoted when its evidence reaches the bar. The trial stops when the challenger is probably not
@@ -248,13 +248,13 @@ def states(trial: Trial, found: Comparison) -> NDArray[np.int64]:
     """
     if trial.doubt:
         new, old = trial.shares[0], trial.shares[trial.champion]
-        log_ratio = 2 * (2 * DOUBT) * found.payoff / (1 / new + 1 / old)
-        ended = (np.abs(log_ratio) >= _LIKELIHOOD_BAR) | (found.votes >= MAX_DOUBT_VOTES)
+        log_ratio = 2 * (2 * DOUBT) * comparison.payoff / (1 / new + 1 / old)
+        ended = (np.abs(log_ratio) >= _LIKELIHOOD_BAR) | (comparison.votes >= MAX_DOUBT_VOTES)
         return np.where(ended, np.where(log_ratio > 0, _ROLLED_BACK, _KEPT), _GOING)
-    enough = found.votes >= min(MIN_VOTES, trial.max_votes)
-    hopeless = found.high < trial.min_gain
-    state = np.where((enough & hopeless) | (found.votes >= trial.max_votes), _STOPPED, _GOING)
-    return np.where(enough & (found.evidence >= log(1 / trial.alpha)), _PROMOTED, state)
+    enough = comparison.votes >= min(MIN_VOTES, trial.max_votes)
+    hopeless = comparison.high < trial.min_gain
+    state = np.where((enough & hopeless) | (comparison.votes >= trial.max_votes), _STOPPED, _GOING)
+    return np.where(enough & (comparison.evidence >= log(1 / trial.alpha)), _PROMOTED, state)
 
 
 def winner_of(trial: Trial, state: State) -> int | None:
@@ -262,7 +262,7 @@ def winner_of(trial: Trial, state: State) -> int | None:
     return trial.challenger if state == "promoted" else 0 if state == "rolled back" else None
 
 
-def _arm(trial: Trial, version: int, own: Sequence[Outcome], found: Comparison | None, voices: int) -> Arm:
+def _arm(trial: Trial, version: int, own: Sequence[Outcome], comparison: Comparison | None, voices: int) -> Arm:
     votes = [one.vote for one in own if one.version == version]
     voted = [vote for vote in votes if vote]
     share, base = trial.shares[version], trial.shares[trial.champion]
@@ -274,16 +274,16 @@ def _arm(trial: Trial, version: int, own: Sequence[Outcome], found: Comparison |
         reward=round(sum(votes) / len(votes), 6) if votes else 0.0,
         ups=round(voted.count(1) / len(voted), 6) if voted else None,
     )
-    if found is None or not found.votes[-1]:
+    if comparison is None or not comparison.votes[-1]:
         return arm
-    difference, evidence = float(found.difference[-1]), float(found.evidence[-1])
+    difference, evidence = float(comparison.difference[-1]), float(comparison.evidence[-1])
     needed = votes_needed(difference, new=share, old=base, voices=voices, trim=trial.trim, alpha=trial.alpha)
-    more = max(needed, min(MIN_VOTES, trial.max_votes)) - float(found.votes[-1])
+    more = max(needed, min(MIN_VOTES, trial.max_votes)) - float(comparison.votes[-1])
     return replace(
         arm,
         difference=round(difference, 6),
-        low=round(float(found.low[-1]), 6),
-        high=round(float(found.high[-1]), 6),
+        low=round(float(comparison.low[-1]), 6),
+        high=round(float(comparison.high[-1]), 6),
         evidence=float(f"{exp(min(evidence, _MAX_LOG)):.6g}"),
         bar=round(1 / trial.alpha, 6),
         needs=None if isinf(more) or more > trial.max_votes else max(0, round(more)),

@@ -72,16 +72,16 @@ class FrequencyList(Mapping[str, Mapping[str, float]]):
         self._ends = array("I", accumulate(len(line) + 1 for line in lines))
 
     def __getitem__(self, word: str) -> Mapping[str, float]:
-        wanted, found = f"{word}\t".encode(), dict[str, float]()
+        wanted, shares = f"{word}\t".encode(), dict[str, float]()
         for at in range(bisect_left(range(len(self._ends)), wanted, key=self._line), len(self._ends)):
             line = self._line(at)
             if not line.startswith(wanted):
                 break
             _, spelling, value = line.decode().split("\t")
-            found[spelling] = math.exp(float(value) / 10)
-        if not found:
+            shares[spelling] = math.exp(float(value) / 10)
+        if not shares:
             raise KeyError(word)
-        return found
+        return shares
 
     def __iter__(self) -> Iterator[str]:
         lines = (self._line(at) for at in range(len(self._ends)))
@@ -123,26 +123,28 @@ def is_word(word: str, known: Spellings) -> bool:
     return word in known.words or bool(_prefixed(word, known))
 
 
-def _prefixed(word: str, known: Spellings) -> dict[str, float]:
+def _prefixed(word: str, listed: Spellings) -> dict[str, float]:
     """Return the spellings of an unlisted bare word that is a listed one with a prefix."""
-    found: dict[str, float] = {}
-    for prefix in known.prefixes:
+    spellings: dict[str, float] = {}
+    for prefix in listed.prefixes:
         rest = word[len(prefix) :]
         if len(rest) >= _SHORTEST_REST and word.startswith(bare(prefix)):
-            found |= {prefix + spelling: min(share, _UNLISTED) for spelling, share in known.words.get(rest, {}).items()}
-    return found
+            spellings |= {
+                prefix + spelling: min(share, _UNLISTED) for spelling, share in listed.words.get(rest, {}).items()
+            }
+    return spellings
 
 
-def candidates(word: str, known: Spellings) -> dict[str, float]:
+def candidates(word: str, listed: Spellings) -> dict[str, float]:
     """Return spellings of a bare lower-case word with their frequencies per million."""
-    found = dict(known.words.get(word, {})) or _prefixed(word, known)
-    if not found:
-        found = {by_letters(word, known.letters): _UNLISTED}
-    if len(word) > 3 and sum(found.values()) < _RARE:
-        for spelling in list(found):
-            for ending in known.endings.get(word[-1], ""):
-                found.setdefault(spelling[:-1] + ending, _OTHER_ENDING)
-    return found
+    spellings = dict(listed.words.get(word, {})) or _prefixed(word, listed)
+    if not spellings:
+        spellings = {by_letters(word, listed.letters): _UNLISTED}
+    if len(word) > 3 and sum(spellings.values()) < _RARE:
+        for spelling in list(spellings):
+            for ending in listed.endings.get(word[-1], ""):
+                spellings.setdefault(spelling[:-1] + ending, _OTHER_ENDING)
+    return spellings
 
 
 def features(spelling: str, before: Sequence[str], behind: Sequence[str], common: frozenset[str]) -> list[str]:
@@ -150,7 +152,7 @@ def features(spelling: str, before: Sequence[str], behind: Sequence[str], common
     second, first = before
     third, fourth = behind
     last, ending = spelling[-1:], spelling[-2:]
-    found = [
+    out = [
         f"1{ending}|{first[-2:]}",
         f"2{ending}|{third[-2:]}",
         f"3{last}|{first[-3:]}",
@@ -165,12 +167,12 @@ def features(spelling: str, before: Sequence[str], behind: Sequence[str], common
         f"h{ending}|{second if len(second) <= 4 else second[-2:]}",
     ]
     if first in common or len(first) <= 4:
-        found.append(f"9{ending}|{first}")
+        out.append(f"9{ending}|{first}")
     if third in common or len(third) <= 4:
-        found.append(f"a{ending}|{third}")
+        out.append(f"a{ending}|{third}")
     if spelling in common:
-        found += [f"b{spelling}", f"c{spelling}|{first[-2:]}", f"d{spelling}|{third[-2:]}"]
-    return found
+        out += [f"b{spelling}", f"c{spelling}|{first[-2:]}", f"d{spelling}|{third[-2:]}"]
+    return out
 
 
 def scores(word: str, before: Sequence[str], behind: Sequence[str], known: Spellings) -> dict[str, float]:
@@ -182,40 +184,43 @@ def scores(word: str, before: Sequence[str], behind: Sequence[str], known: Spell
     }
 
 
-def choose(words: Sequence[str], known: Spellings, names: frozenset[int] = frozenset()) -> list[str]:
+def choose(words: Sequence[str], spellings: Spellings, names: frozenset[int] = frozenset()) -> list[str]:
     """Return the likeliest spelling of each bare lower-case word; unlisted words at the places ``names`` stay."""
     chosen = ["<", "<"]
     padded = [*words, ">", ">"]
     for at, word in enumerate(words):
-        listed = word in known.words
+        listed = word in spellings.words
         if not word.isalpha() or (at in names and not listed):
             chosen.append(word)
             continue
-        found = scores(word, chosen[-2:], padded[at + 1 : at + 3], known)
+        found = scores(word, chosen[-2:], padded[at + 1 : at + 3], spellings)
         if word in found:
             found[word] += CAUTION if listed else UNLISTED_CAUTION
         chosen.append(max(found, key=lambda spelling: (found[spelling], spelling)))
     return chosen[2:]
 
 
-def restore(text: str, known: Spellings, keep: frozenset[str] = frozenset()) -> str:
+def restore(text: str, spellings: Spellings, keep: frozenset[str] = frozenset()) -> str:
     """Return the text with its diacritics restored.
 
     A text with any diacritics is returned unchanged, because its author could have typed all of them. Words with
     digits, words in ``keep`` (lower case), acronyms, and parts of identifiers and addresses are kept.
     """
-    if known.marked & frozenset(text.lower()):
+    if spellings.marked & frozenset(text.lower()):
         return text
-    found = list(_TOKEN.finditer(text))
-    words = [one.group().lower() for one in found]
+    tokens = list(_TOKEN.finditer(text))
+    words = [one.group().lower() for one in tokens]
     pieces, end, shouted = list[str](), 0, text.isupper()
-    names = frozenset(at for at, one in enumerate(found) if at and one.group()[0].isupper() and not shouted)
-    for one, word, spelling in zip(found, words, choose(words, known, names), strict=True):
-        typed = one.group()
+    names = frozenset(at for at, one in enumerate(tokens) if at and one.group()[0].isupper() and not shouted)
+    for token, word, spelling in zip(tokens, words, choose(words, spellings, names), strict=True):
+        typed = token.group()
         acronym = typed.isupper() and not shouted and len(typed) > 1
-        stays = not typed.isascii() or word in keep or acronym or _is_joined(text, one.start(), one.end())
-        pieces += [text[end : one.start()], typed if stays or len(spelling) != len(typed) else _cased(spelling, typed)]
-        end = one.end()
+        stays = not typed.isascii() or word in keep or acronym or _is_joined(text, token.start(), token.end())
+        pieces += [
+            text[end : token.start()],
+            typed if stays or len(spelling) != len(typed) else _cased(spelling, typed),
+        ]
+        end = token.end()
     return "".join([*pieces, text[end:]])
 
 

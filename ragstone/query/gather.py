@@ -30,7 +30,7 @@ async def gather(
         RetrievalError: all legs failed.
     """
     results = await asyncio.gather(*legs.values(), return_exceptions=True)
-    found: dict[str, Matches] = {}
+    matches: dict[str, Matches] = {}
     missing: list[str] = []
     for name, result in zip(legs, results, strict=True):
         if isinstance(result, Exception):
@@ -38,10 +38,10 @@ async def gather(
         elif isinstance(result, BaseException):
             raise result
         else:
-            found[name] = result
-    if not found:
+            matches[name] = result
+    if not matches:
         raise RetrievalError("; ".join(missing))
-    return found, tuple(missing)
+    return matches, tuple(missing)
 
 
 def allocate(question: Question, k: int, rule: str) -> dict[str, int]:
@@ -65,14 +65,14 @@ def above(found: Mapping[str, Matches], cosine: float, share: float) -> dict[str
 
 
 def by_document(
-    found: Mapping[str, Matches], order: Iterable[int], documents: Mapping[int, str], room: Mapping[str, int]
+    legs: Mapping[str, Matches], order: Iterable[int], documents: Mapping[int, str], room: Mapping[str, int]
 ) -> dict[str, Matches]:
     """Return the best documents of each leg instead of chunks, each with the score of its best chunk there.
 
     In all legs a document stands under the row of the same chunk, the first of its chunks in ``order``.
 
     Args:
-        found: the chunks of each leg.
+        legs: the chunks of each leg.
         order: the rows of all legs after fusion, best first.
         documents: the document of each row; rows that are not here are left out.
         room: how many documents each leg may return.
@@ -82,7 +82,7 @@ def by_document(
         if row in documents:
             shown.setdefault(documents[row], row)
     best: dict[str, Matches] = {}
-    for name, matches in found.items():
+    for name, matches in legs.items():
         scores: dict[str, float] = {}
         for row, score in zip(matches.rows.tolist(), matches.scores.tolist(), strict=True):
             if row in documents:

@@ -39,15 +39,15 @@ def _corrected(text: str, settings: QuerySettings, language: str, vocabulary: Vo
     names = {diacritics.bare(name).lower(): name for name in settings.words}
     meant = _replaced(text, names)
     keep = frozenset(names) | frozenset(name.lower() for name in settings.words)
-    known = diacritics.shipped(language)
-    if known:
-        meant = diacritics.restore(meant, known, keep)
-    if known:  # a word of the language is no error only because the documents have another
-        keep |= {word for word in _words(meant) if diacritics.is_word(diacritics.bare(word), known)}
+    spellings = diacritics.shipped(language)
+    if spellings:
+        meant = diacritics.restore(meant, spellings, keep)
+    if spellings:  # a word of the language is no error only because the documents have another
+        keep |= {word for word in _words(meant) if diacritics.is_word(diacritics.bare(word), spellings)}
     if mistyped := correct(meant, vocabulary, language, keep | stop):
         meant = _replaced(meant, mistyped)
-        if known:  # the vocabulary has no diacritics
-            meant = diacritics.restore(meant, known, keep)
+        if spellings:  # the vocabulary has no diacritics
+            meant = diacritics.restore(meant, spellings, keep)
     return meant
 
 

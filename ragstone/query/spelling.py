@@ -58,28 +58,28 @@ def correct(text: str, vocabulary: Vocabulary, language: str, keep: frozenset[st
     return {word: best for word in mistyped if (best := _nearest(word, vocabulary))}
 
 
-def distance(one: str, other: str, most: int) -> int:
+def distance(first: str, second: str, most: int) -> int:
     """Return the Damerau-Levenshtein distance of two words, or ``most`` + 1 if it is greater than ``most``."""
-    if abs(len(one) - len(other)) > most:
+    if abs(len(first) - len(second)) > most:
         return most + 1
-    if one == other:
+    if first == second:
         return 0
     # What is equal at the beginning and the end costs nothing, and most words that look alike differ in the middle.
-    start = _alike(one, other)
-    one, other = one[start:], other[start:]
-    end = _alike(one[::-1], other[::-1])
-    one, other = one[: len(one) - end], other[: len(other) - end]
+    start = _alike(first, second)
+    first, second = first[start:], second[start:]
+    end = _alike(first[::-1], second[::-1])
+    first, second = first[: len(first) - end], second[: len(second) - end]
     far = most + 1
     before: list[int] = []
-    row = [min(j, far) for j in range(len(other) + 1)]
-    for i, a in enumerate(one, start=1):
+    row = [min(j, far) for j in range(len(second) + 1)]
+    for i, a in enumerate(first, start=1):
         before, above = row, before
-        row = [min(i, far)] + [far] * len(other)
+        row = [min(i, far)] + [far] * len(second)
         best = row[0]
-        for j in range(max(1, i - most), min(len(other), i + most) + 1):  # cells further away exceed the limit
-            b = other[j - 1]
+        for j in range(max(1, i - most), min(len(second), i + most) + 1):  # cells further away exceed the limit
+            b = second[j - 1]
             cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+            if i > 1 and j > 1 and a == second[j - 2] and first[i - 2] == b:
                 cost = min(cost, above[j - 2] + 1)
             row[j] = cost
             best = min(best, cost)
@@ -96,19 +96,19 @@ def _alike(one: str, other: str) -> int:
 def _nearest(word: str, vocabulary: Vocabulary) -> str:
     """Return the word with the fewest errors; prefer the same first letter, then the most frequent word."""
     for errors in (1, 2) if len(word) >= _LONG else (1,):
-        found = {
+        frequencies = {
             one: count for one, count in vocabulary.near(word, errors).items() if distance(word, one, errors) <= errors
         }
-        if found:
-            return max(found, key=lambda one: (one[0] == word[0], found[one], one))
+        if frequencies:
+            return max(frequencies, key=lambda one: (one[0] == word[0], frequencies[one], one))
     return ""
 
 
-def _is_plain(text: str, found: re.Match[str], language: str) -> bool:
-    typed = found.group()
-    if typed[0].isupper() and len(typed) < _LONG and language not in _CAPITALS and text[: found.start()].strip():
+def _is_plain(text: str, match: re.Match[str], language: str) -> bool:
+    typed = match.group()
+    if typed[0].isupper() and len(typed) < _LONG and language not in _CAPITALS and text[: match.start()].strip():
         return False  # most likely a name, which the documents may not contain
-    before, after = text[: found.start()][-1:], text[found.end() :]
+    before, after = text[: match.start()][-1:], text[match.end() :]
     ends = after[:1] == "." and not after[1:2].isalnum()  # a full stop at the end of a sentence does not join words
     joined = (before in _JOINS and before) or (after[:1] in _JOINS and after and not ends) or before.isdigit()
     return not (joined or after[:1].isdigit() or (typed.isupper() and len(typed) > 1) or not typed[1:].islower())

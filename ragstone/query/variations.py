@@ -24,13 +24,13 @@ def variations(text: str, question: Question, synonyms: Synonyms, most: int) -> 
         synonyms: from the settings.
         most: the number of variations, at most.
     """
-    found: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     if most:
         for one in _all(text, question, synonyms):
-            found.setdefault(_plain(one), one)
-        found.pop(_plain(text), None)
-        found.pop("", None)
-    return tuple(found.values())[:most]
+            by_key.setdefault(_plain(one), one)
+        by_key.pop(_plain(text), None)
+        by_key.pop("", None)
+    return tuple(by_key.values())[:most]
 
 
 def _all(text: str, question: Question, synonyms: Synonyms) -> Iterator[str]:

@@ -102,12 +102,12 @@ def pages(service: str, reply: object, *, text: str, limit: int, characters: int
     entries = [_fields(entry) for entry in cast("Sequence[object]", results)]
     if entries and not any(isinstance(entry.get("url"), str) for entry in entries):
         raise RetrievalError(f"{service} sent {len(entries)} results, but none is a page")
-    found: list[Document] = []
+    documents: list[Document] = []
     for entry in entries:
         url, body = entry.get("url"), entry.get(text)
         if isinstance(url, str) and isinstance(body, str) and body.strip():
             facts = {"author": _text(entry.get("author")), "published": _text(entry.get("publishedDate"))}
-            found.append(
+            documents.append(
                 Document(
                     id=url,
                     text=body[:characters],
@@ -116,7 +116,7 @@ def pages(service: str, reply: object, *, text: str, limit: int, characters: int
                     metadata={name: value for name, value in facts.items() if value},
                 )
             )
-    return found[:limit]
+    return documents[:limit]
 
 
 def _fields(value: object) -> Mapping[str, object]:

@@ -50,16 +50,16 @@ _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(_INTEGER.pattern + r"(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
-def refuse_unknown_fields(where: Filter, known: Collection[str]) -> None:
+def refuse_unknown_fields(where: Filter, fields: Collection[str]) -> None:
     """Refuse a filter on a field that no document has; it would find nothing without a word.
 
     Raises:
         UsageError: naming the field, and the nearest known one.
     """
     for field in (part.key for part in _parts(where)):
-        if field not in known:
-            near = get_close_matches(field, known, 1)
-            hint = f"did you mean {near[0]}?" if near else f"fields are {', '.join(sorted(known)[:20])}"
+        if field not in fields:
+            near = get_close_matches(field, fields, 1)
+            hint = f"did you mean {near[0]}?" if near else f"fields are {', '.join(sorted(fields)[:20])}"
             raise UsageError(f"no document has a field '{field}'; {hint}")
 
 
@@ -240,17 +240,17 @@ class _Token:
 def _tokens(text: str) -> Iterator[_Token]:
     position, end = 0, len(text.rstrip())
     while position < end:
-        found = _TOKEN.match(text, position)
-        if found is None:
+        match = _TOKEN.match(text, position)
+        if match is None:
             at = position + len(text[position:]) - len(text[position:].lstrip())
             hint = "a quote is not closed" if text[at] in "\"'" else "write != or not"
             raise UsageError(f"the filter cannot be read at character {at + 1} ('{text[at]}'): {hint}")
-        kind = str(found.lastgroup)
-        inside = found[kind]
+        kind = str(match.lastgroup)
+        inside = match[kind]
         if kind in ("double", "single"):
             kind, inside = "quoted", re.sub(r"\\(.)", r"\1", inside, flags=re.DOTALL)
-        yield _Token(kind=kind, text=inside, at=found.end() - len(found[0].lstrip()) + 1)
-        position = found.end()
+        yield _Token(kind=kind, text=inside, at=match.end() - len(match[0].lstrip()) + 1)
+        position = match.end()
     yield _Token(kind="end", text="", at=end + 1)
 
 

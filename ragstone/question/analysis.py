@@ -108,7 +108,7 @@ def _keyword_like(question: str) -> bool:
 
 
 def _entities(lower: str, lists: Mapping[str, Sequence[str]]) -> tuple[Entity, ...]:
-    found: dict[tuple[str, str], None] = {}
+    entities: dict[tuple[str, str], None] = {}
     for kind, names in lists.items():
         for name in names:
             bare = name.rstrip("*").lower()
@@ -116,5 +116,5 @@ def _entities(lower: str, lists: Mapping[str, Sequence[str]]) -> tuple[Entity, .
                 continue  # true for most names; compiling a pattern for each would be slower than the search
             end = r"\w*" if name.endswith("*") else ""
             for match in re.finditer(rf"(?<!\w){re.escape(bare)}{end}(?!\w)", lower):
-                found[kind, match.group()] = None
-    return tuple(Entity(kind=kind, text=text) for kind, text in found)
+                entities[kind, match.group()] = None
+    return tuple(Entity(kind=kind, text=text) for kind, text in entities)

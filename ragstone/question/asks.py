@@ -37,7 +37,7 @@ _WORD = re.compile(r"\w+")
 _HOW = re.compile(r"\bhow\b|\bwhat\b|\bwie\b|\bwas\b|\bwieviel\b|\bkiek\b|\bkoks\b|\bberapa\b")
 
 
-def asks_of(text: str, found: Sequence[Word]) -> Asks:
+def asks_of(text: str, written: Sequence[Word]) -> Asks:
     """Return what kind of value answers a question, given its text and its words."""
     lower, folded, lists = text.lower(), plain(text), lexicon()
     number = lists.asks_number.search(folded) is not None
@@ -49,7 +49,7 @@ def asks_of(text: str, found: Sequence[Word]) -> Asks:
         extreme=_extreme(lower),
         comparison=comparison_of(text),
         units=_units(folded),
-        codes=_codes(lower, found),
+        codes=_codes(lower, written),
     )
 
 
@@ -148,21 +148,21 @@ def comparison_of(question: str) -> Comparison | None:
         return Comparison(wanted=wanted, words=tuple(_telling(lower, limits)), limit=limit)
     if len(extremes) != 1 or limits or not _ASKS.search(lower):
         return None
-    (said,) = extremes
-    adjective = "expensive" if said in ("most", "least") and f"{said} expensive" in lower else said
+    (extreme,) = extremes
+    adjective = "expensive" if extreme in ("most", "least") and f"{extreme} expensive" in lower else extreme
     columns = _OF.get(adjective, ())
-    if said in _NOT_COMPARED:
+    if extreme in _NOT_COMPARED:
         return None
-    telling = [word for word in _telling(lower, ()) if word.lower not in (said, adjective)]
-    return Comparison(wanted="smallest" if said in _SMALLEST else "largest", words=tuple(telling), columns=columns)
+    telling = [word for word in _telling(lower, ()) if word.lower not in (extreme, adjective)]
+    return Comparison(wanted="smallest" if extreme in _SMALLEST else "largest", words=tuple(telling), columns=columns)
 
 
-def _limit(found: re.Match[str]) -> RowLimit | None:
+def _limit(match: re.Match[str]) -> RowLimit | None:
     try:
-        value = Decimal(found["limit"].replace(",", ""))
+        value = Decimal(match["limit"].replace(",", ""))
     except InvalidOperation:
         return None
-    return RowLimit(above=bool(found["above"]), included=found["words"].startswith("at "), value=value)
+    return RowLimit(above=bool(match["above"]), included=match["words"].startswith("at "), value=value)
 
 
 def _telling(lower: str, limits: Sequence[re.Match[str]]) -> Iterator[Word]:

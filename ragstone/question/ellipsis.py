@@ -65,18 +65,18 @@ def completed(question: Question, last: Question) -> Completed | None:
     asked = _asked(question, len(last.text))
     known = _phrases(question, Span(start=0, end=len(last.text)), apart=True) or []
     places = [(phrase, _counterpart(phrase, known)) for phrase in asked if phrase.kind or phrase.link]
-    found = [(phrase, old) for phrase, old in places if old]
-    if not places or (len(places) < len(asked) and not found):
+    replaced = [(phrase, old) for phrase, old in places if old]
+    if not places or (len(places) < len(asked) and not replaced):
         return None
     text = last.text
-    for phrase, old in sorted(found, key=lambda one: one[1].span.start, reverse=True):
+    for phrase, old in sorted(replaced, key=lambda one: one[1].span.start, reverse=True):
         text = _put(text, _shared(phrase, old, last), phrase.span.of(question.text))
     if added := [f"{phrase.link} {phrase.span.of(question.text)}".strip() for phrase, old in places if not old]:
         text = f"{text.rstrip(_ENDS)} {' '.join(added)}?"
     if len(places) < len(asked):
         text += question.text[len(last.text) :]
-    new = {word.lower for phrase, old in found for word in _others(phrase, old) if phrase.kind == "name"}
-    required = tuple(_required(phrase, question) for phrase, _ in found if not phrase.kind)
+    new = {word.lower for phrase, old in replaced for word in _others(phrase, old) if phrase.kind == "name"}
+    required = tuple(_required(phrase, question) for phrase, _ in replaced if not phrase.kind)
     return Completed(text=text, new=frozenset(new), required=required)
 
 

@@ -56,19 +56,19 @@ class Last:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Turns:
     """The last turn of a conversation, and the last that was not refused."""
 
     asked: Last | None = None
     answered: Last | None = None
 
 
-def leant_on(question: Question, said: Said) -> Last | None:
+def leant_on(question: Question, before: Turns) -> Last | None:
     """Return the turn that a question is read together with: none, or the last one that can tell what "it" is.
 
     A bare "Why?" asks about the last turn, whether it was refused or not.
     """
-    last = said.answered if question.keywords else said.asked
+    last = before.answered if question.keywords else before.asked
     return last if last and (last.goes_on or question.depends) else None
 
 

@@ -48,16 +48,16 @@ def unframed(message: str, language: str = "") -> Framed:
     """
     if len(message) > _LONGEST:
         return Framed(text=message, wishes=Wishes())
-    known = [message_words(one) for one in sorted(writing(), key=lambda one: (one != language, one != "en"))]
+    languages = [message_words(one) for one in sorted(writing(), key=lambda one: (one != language, one != "en"))]
     text = _SWITCH.sub("", message).strip() or message
-    text = without_courtesy(_without_ends(text, known), language)
+    text = without_courtesy(_without_ends(text, languages), language)
     kept, wishes = list[str](), Wishes()
     for sentence in _sentences(text):
-        rest, new = _without_wish(sentence, known)
+        rest, new = _without_wish(sentence, languages)
         wishes = _joined(wishes, new)
         kept += [rest] if rest.strip(_ENDS) else []
     asked = plain(text).strip(_ENDS)
-    about = (bool(wishes) and not kept) or any(one.about_answer.fullmatch(asked) for one in known)
+    about = (bool(wishes) and not kept) or any(one.about_answer.fullmatch(asked) for one in languages)
     core = " ".join(kept) if wishes and kept else text
     return Framed(text=core, wishes=wishes, about_answer=about)
 
@@ -71,22 +71,22 @@ def without_courtesy(question: str, language: str = "") -> str:
         question: as it was asked.
         language: ISO 639-1 code of the question's likely language, or empty.
     """
-    found = _OPENING.match(question)
-    if found is None:
+    match = _OPENING.match(question)
+    if match is None:
         return question
-    first = _WORD.match(found["rest"])
-    asks = found["mark"] != "," or found["rest"].rstrip().endswith("?")
+    first = _WORD.match(match["rest"])
+    asks = match["mark"] != "," or match["rest"].rstrip().endswith("?")
     if first is None or not (first[0].islower() or (asks and _is_stop(first[0], language))):
         return question
-    talk = talk_of(found["said"], language)
-    return found["rest"] if talk and talk.kind in ("greeting", "thanks") else question
+    talk = talk_of(match["said"], language)
+    return match["rest"] if talk and talk.kind in ("greeting", "thanks") else question
 
 
 def _is_stop(word: str, language: str) -> bool:
     return word.lower() in lexicon(language).search_stop
 
 
-def _without_ends(text: str, known: list[MessageWords]) -> str:
+def _without_ends(text: str, languages: list[MessageWords]) -> str:
     """Return a mail without its greeting, its signature and the mail that it replies to; all of it if nothing is left.
 
     A text of one line is no mail.
@@ -94,12 +94,12 @@ def _without_ends(text: str, known: list[MessageWords]) -> str:
     lines = [line for line in text.splitlines() if not _QUOTED.match(line)]
     if len(lines) < 2:
         return text
-    said = [plain(line).strip() for line in lines]
-    end = next((n for n, line in enumerate(said) if n and _is_reply_to(line, known)), len(lines))
-    closing = (n for n in range(1, end) if _is_closing(said[n:end], known))
+    plain_lines = [plain(line).strip() for line in lines]
+    end = next((n for n, line in enumerate(plain_lines) if n and _is_reply_to(line, languages)), len(lines))
+    closing = (n for n in range(1, end) if _is_closing(plain_lines[n:end], languages))
     end = next(closing, end)
-    start = next((n for n in range(end) if said[n]), end)
-    if start < end and _is_greeting(said[start], known):
+    start = next((n for n in range(end) if plain_lines[n]), end)
+    if start < end and _is_greeting(plain_lines[start], languages):
         start += 1
     return "\n".join(lines[start:end]).strip() or text
 
@@ -127,37 +127,37 @@ def _sentences(text: str) -> Iterator[str]:
             yield found[0].strip()
 
 
-def _without_wish(sentence: str, known: list[MessageWords]) -> tuple[str, Wishes]:
+def _without_wish(sentence: str, languages: list[MessageWords]) -> tuple[str, Wishes]:
     """Return a sentence without the wish that it is, or that is set apart at its end: "..., in German please?"."""
-    if wishes := _wishes(sentence, known):
+    if wishes := _wishes(sentence, languages):
         return "", wishes
     last = next(reversed([*_APART.finditer(sentence)]), None)
-    if last is None or not last.start() or not (wishes := _wishes(sentence[last.end() :], known)):
+    if last is None or not last.start() or not (wishes := _wishes(sentence[last.end() :], languages)):
         return sentence, Wishes()
     mark = "?" if "?" in sentence[last.end() :] else ""
     return f"{sentence[: last.start()]}{mark}", wishes
 
 
-def _wishes(text: str, known: list[MessageWords]) -> Wishes:
+def _wishes(text: str, languages: list[MessageWords]) -> Wishes:
     said = plain(text).strip(_ENDS)
-    for one in known:
-        if found := one.wish.fullmatch(said):
+    for one in languages:
+        if match := one.wish.fullmatch(said):
             return Wishes(
-                language=one.names.get(found["language"] or "", ""),
-                form=(found["form"] or "").strip(),
-                length=(found["length"] or "").strip(),
-                sources=bool(found["sources"]),
+                language=one.names.get(match["language"] or "", ""),
+                form=(match["form"] or "").strip(),
+                length=(match["length"] or "").strip(),
+                sources=bool(match["sources"]),
             )
     return Wishes()
 
 
-def _joined(one: Wishes, other: Wishes) -> Wishes:
+def _joined(first: Wishes, second: Wishes) -> Wishes:
     return replace(
-        one,
-        language=one.language or other.language,
-        form=one.form or other.form,
-        length=one.length or other.length,
-        sources=one.sources or other.sources,
+        first,
+        language=first.language or second.language,
+        form=first.form or second.form,
+        length=first.length or second.length,
+        sources=first.sources or second.sources,
     )
 
 
@@ -188,12 +188,12 @@ def parts_of(text: str, language: str = "") -> list[str]:
             rest = ""
         else:
             rest = f"{rest} {piece}".strip()
-    told = [one for n, one in enumerate(asked) if len(one.split()) > 1 and (n or keywords_of(one, language))]
-    if len(told) < 2:
+    parts = [one for n, one in enumerate(asked) if len(one.split()) > 1 and (n or keywords_of(one, language))]
+    if len(parts) < 2:
         return []
     if rest:
-        told[-1] = f"{told[-1]} {rest}"
-    return [*told[: _MOST - 1], " ".join(told[_MOST - 1 :])] if len(told) > _MOST else told
+        parts[-1] = f"{parts[-1]} {rest}"
+    return [*parts[: _MOST - 1], " ".join(parts[_MOST - 1 :])] if len(parts) > _MOST else parts
 
 
 def _joined_by_words(question: str, language: str) -> Iterator[str]:

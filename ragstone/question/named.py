@@ -65,13 +65,13 @@ def named_documents(question: str, language: str = "") -> Iterator[NamedDocument
         language: ISO 639-1 code of the likely language; if it has no word list, that of English is used.
     """
     question = question[:MAX_QUESTION]
-    for found in _FILE.finditer(question):
-        before = _INSIDE_AT_END.search(question[: found.start()])
-        yield NamedDocument(name=found.group(), phrase=f"{before[0]}{found[0]}" if before else "")
-    for found in _QUOTED.finditer(question):
-        yield NamedDocument(name=found[1].strip(), phrase=found[0])
+    for match in _FILE.finditer(question):
+        before = _INSIDE_AT_END.search(question[: match.start()])
+        yield NamedDocument(name=match.group(), phrase=f"{before[0]}{match[0]}" if before else "")
+    for match in _QUOTED.finditer(question):
+        yield NamedDocument(name=match[1].strip(), phrase=match[0])
     words = talk_words(language).words
     inside, doc = words["inside"], words["doc"]
     pattern = rf"\b(?:{inside})\s+((?:[\w.&/-]+\s+){{1,{MOST_BETWEEN}}}?(?:{doc})(?:\s+(?:19|20)\d\d)?)\b"
-    for found in re.finditer(pattern, question, re.IGNORECASE):
-        yield NamedDocument(name=" ".join(found[1].split()), described=True)
+    for match in re.finditer(pattern, question, re.IGNORECASE):
+        yield NamedDocument(name=" ".join(match[1].split()), described=True)

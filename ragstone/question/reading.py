@@ -13,7 +13,16 @@ from ragstone.language.facts import words
 from ragstone.question import analysis
 from ragstone.question.asks import MAX_QUESTION, asks_of
 from ragstone.question.ellipsis import MOST_WORDS, Completed, beside, completed
-from ragstone.question.follow_up import CONTEXT_ANSWER, MOST_TURNS, Last, Said, context_of, is_refused, joined, leant_on
+from ragstone.question.follow_up import (
+    CONTEXT_ANSWER,
+    MOST_TURNS,
+    Last,
+    Turns,
+    context_of,
+    is_refused,
+    joined,
+    leant_on,
+)
 from ragstone.question.frame import parts_of, unframed
 from ragstone.question.requirements import requirements_of
 from ragstone.question.talk import talk_of
@@ -41,11 +50,11 @@ ALONE = Context()
 
 def read(text: str, context: Context = ALONE) -> Question:
     """Return the record of a question, with what it takes from the conversation."""
-    said = _said(context.before)
+    conversation = _turns(context.before)
     question = _alone(text, context)
-    if question.about_answer and said.asked:
-        return _about(question, said.asked, context)
-    whole = _following(question, said, context)
+    if question.about_answer and conversation.asked:
+        return _about(question, conversation.asked, context)
+    whole = _following(question, conversation, context)
     return replace(whole, parts=tuple(_parts(whole, context)))
 
 
@@ -59,14 +68,14 @@ def _about(question: Question, last: Last, context: Context) -> Question:
 
 def _parts(question: Question, context: Context) -> Iterator[Question]:
     """Yield the questions of a message, each with what it takes from the one before; nothing if there is only one."""
-    said = Said()
+    conversation = Turns()
     for text in parts_of(question.wording.typed, question.language) if not question.talk else ():
         part = _alone(text, replace(context, language=question.language))
         if part.talk and not part.talk.names_something:
             continue
-        part = _following(part, said if part.depends else Said(), context)
+        part = _following(part, conversation if part.depends else Turns(), context)
         last = Last(text=part.text, answer="")
-        said = Said(asked=last, answered=last)
+        conversation = Turns(asked=last, answered=last)
         yield part
 
 
@@ -92,21 +101,21 @@ def read_again(question: Question, own: str, *, rewritten: bool = False) -> Ques
     return _with_meaning(kept, f"{added}{own}")
 
 
-def _said(before: Sequence[Turn]) -> Said:
+def _turns(before: Sequence[Turn]) -> Turns:
     """Return the turns that a question can lean on, as they were understood."""
-    return reduce(_after, before[-MOST_TURNS:], Said())
+    return reduce(_after, before[-MOST_TURNS:], Turns())
 
 
 @lru_cache(maxsize=KEPT_TURNS)
-def _after(said: Said, turn: Turn) -> Said:
+def _after(conversation: Turns, turn: Turn) -> Turns:
     """Return the turns that a question can lean on after one more turn."""
     own = _turn(turn.question)
-    if (own.about_answer and said.asked) or (own.talk and not own.talk.names_something):
-        return said
+    if (own.about_answer and conversation.asked) or (own.talk and not own.talk.names_something):
+        return conversation
     goes_on, refused = asks_back(turn.answer), is_refused(turn.answer)
     answer = "" if goes_on or refused else turn.answer[:CONTEXT_ANSWER]
-    last = Last(text=_understood(own, said), answer=answer, goes_on=goes_on)
-    return Said(asked=last, answered=said.answered if refused else last)
+    last = Last(text=_understood(own, conversation), answer=answer, goes_on=goes_on)
+    return Turns(asked=last, answered=conversation.answered if refused else last)
 
 
 @lru_cache(maxsize=KEPT_TURNS)
@@ -115,17 +124,17 @@ def _turn(text: str) -> Question:
     return _with_meaning(_alone(text, ALONE), text)
 
 
-def _understood(question: Question, said: Said) -> str:
+def _understood(question: Question, conversation: Turns) -> str:
     """Return the text of a question with what it takes from the conversation."""
-    whole = _completed(question, said)
-    return whole.text if whole else joined(question, leant_on(question, said))
+    whole = _completed(question, conversation)
+    return whole.text if whole else joined(question, leant_on(question, conversation))
 
 
-def _completed(question: Question, said: Said) -> Completed | None:
+def _completed(question: Question, conversation: Turns) -> Completed | None:
     """Return a question without a verb as the last one with another name; None if it is something else."""
-    if said.asked is None or said.asked.goes_on or len(question.text.split()) > MOST_WORDS:
+    if conversation.asked is None or conversation.asked.goes_on or len(question.text.split()) > MOST_WORDS:
         return None
-    for last in {one.text: one for one in (said.asked, said.answered) if one}.values():
+    for last in {one.text: one for one in (conversation.asked, conversation.answered) if one}.values():
         text = joined(question, last)
         language = question.language or _turn(last.text).language or language_of(text)
         if found := completed(_with_meaning(replace(question, language=language), text), _turn(last.text)):
@@ -154,14 +163,14 @@ def _alone(text: str, context: Context) -> Question:
     return analysis.analysed(question, context.entities)
 
 
-def _following(question: Question, said: Said, context: Context) -> Question:
+def _following(question: Question, conversation: Turns, context: Context) -> Question:
     """Return a question with what it takes from the conversation."""
-    if whole := _completed(question, said):
+    if whole := _completed(question, conversation):
         new = _alone(whole.text, replace(context, language=question.language or context.language))
         new = replace(new, asked=question.asked, wishes=question.wishes, depends=False, rewritten=whole.text)
         return _of_new_names(_with_meaning(new, whole.text), whole)
-    last = leant_on(question, said)
-    if (before := last or said.answered) is None:
+    last = leant_on(question, conversation)
+    if (before := last or conversation.answered) is None:
         return _with_meaning(question, question.text)
     wording = replace(question.wording, context=context_of(question, before))
     whole = _with_meaning(replace(question, wording=wording), joined(question, last))

@@ -54,28 +54,28 @@ def requirements_of(question: str, asked: Sequence[Word], language: str) -> tupl
     return tuple(replace(one, role=_role(one, question, known, dated=dated)) for one in fixed)
 
 
-def _role(one: Requirement, question: str, known: Sequence[MessageWords], *, dated: bool) -> Role:
+def _role(requirement: Requirement, question: str, languages: Sequence[MessageWords], *, dated: bool) -> Role:
     """Return what a requirement is for; a name or a version is always the subject, unless it is a unit.
 
     Args:
-        one: the requirement.
+        requirement: the requirement.
         question: its text.
-        known: the words around questions in its language.
+        languages: the words around questions in its language.
         dated: whether the question names a year.
     """
-    before = plain(question[: one.span.start])
-    if any(found.start() <= one.span.start < found.end() for found in _UNIT.finditer(question)):
+    before = plain(question[: requirement.span.start])
+    if any(found.start() <= requirement.span.start < found.end() for found in _UNIT.finditer(question)):
         return "unit"
-    ages = (found for some in known for found in some.age.finditer(plain(question)))
-    if any(found.start() <= one.span.start < found.end() for found in ages):
+    ages = (found for some in languages for found in some.age.finditer(plain(question)))
+    if any(found.start() <= requirement.span.start < found.end() for found in ages):
         return "case"
-    if one.kind in ("name", "version", "quarter"):
+    if requirement.kind in ("name", "version", "quarter"):
         return "subject"
-    if one.kind in ("number", "year") and any(some.threshold.search(before) for some in known):
+    if requirement.kind in ("number", "year") and any(some.threshold.search(before) for some in languages):
         return "threshold"
-    clause, asked = _clause(question, one.span, known)
-    is_case = not asked and any(some.own.search(plain(clause)) for some in known)
-    return "case" if is_case or (one.kind == "month" and not dated) else "subject"
+    clause, asked = _clause(question, requirement.span, languages)
+    is_case = not asked and any(some.own.search(plain(clause)) for some in languages)
+    return "case" if is_case or (requirement.kind == "month" and not dated) else "subject"
 
 
 def _clause(question: str, span: Span, known: Sequence[MessageWords]) -> tuple[str, bool]:
@@ -175,11 +175,11 @@ def _is_small(value: str) -> bool:
 def _name_start(question: str, asked: Sequence[Word], last: Word) -> int:
     """Return where the name begins that ends with a word: "T Phone" at T."""
     start = last.span.start
-    for one in reversed([word for word in asked if word.span.end <= start] if last.named else []):
-        is_letter = one.capitals and len(one.lower) == 1 and one.lower != "i" and one.span.start > 0
-        if not (one.named or is_letter) or question[one.span.end : start] != " ":
+    for earlier in reversed([word for word in asked if word.span.end <= start] if last.named else []):
+        is_letter = earlier.capitals and len(earlier.lower) == 1 and earlier.lower != "i" and earlier.span.start > 0
+        if not (earlier.named or is_letter) or question[earlier.span.end : start] != " ":
             break
-        start = one.span.start
+        start = earlier.span.start
     return start
 
 

@@ -85,19 +85,19 @@ def task_of(question: str, before: Sequence[Turn] = ()) -> Task | None:
     """Return the background task in a question of a chat program; None if it is a question."""
     if bare := _BARE_TITLE.search(question):
         around = [question[: bare.start()], question[bare.end() :]]
-        said = (*(turn.question for turn in before), *(one for part in around for one in _said(part)))
-        if not said and around[0].strip():  # the messages of a user in a row
-            said = (around[0].strip(),)
-        return Task(text=question, form=_Title, said=said, is_bare=not bare[0].startswith("Analyze"))
+        messages = (*(turn.question for turn in before), *(one for part in around for one in _said(part)))
+        if not messages and around[0].strip():  # the messages of a user in a row
+            messages = (around[0].strip(),)
+        return Task(text=question, form=_Title, said=messages, is_bare=not bare[0].startswith("Analyze"))
     began, conversation = _TASK.match(question), _CONVERSATION.search(question)
     if not began or not conversation:
         return None
-    said = _said(conversation[1] or "")
+    messages = _said(conversation[1] or "")
     rules = question.replace(conversation[1] or "", "")
     for form in Task.FORMS:
         if f'"{next(iter(form.model_fields))}"' in rules:
-            return Task(text=question, form=form, said=said)
-    return Task(text=question, form=_Title, said=said, is_bare=True) if " title " in f"{began[1]} " else None
+            return Task(text=question, form=form, said=messages)
+    return Task(text=question, form=_Title, said=messages, is_bare=True) if " title " in f"{began[1]} " else None
 
 
 def _said(conversation: str) -> tuple[str, ...]:

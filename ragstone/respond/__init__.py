@@ -33,7 +33,7 @@ def build_answerer(
     matcher: TokenMatcher,
     sentences: SentenceSplitter,
     weigh: Weigher,
-    known: Callable[[Sequence[str], Request], Sequence[bool]],
+    occurs: Callable[[Sequence[str], Request], Sequence[bool]],
     embedder: str,
     model: ChatModel | None = None,
     entailment: Callable[[], Entailment] | None = None,
@@ -46,7 +46,7 @@ def build_answerer(
         matcher: late interaction between a question and texts.
         sentences: splits a text.
         weigh: weighs words.
-        known: says for each word whether any document contains it.
+        occurs: says for each word whether any document contains it.
         embedder: fingerprint of the embedder whose token vectors the matcher compares.
         model: writes the answer; without one the answer quotes.
         entailment: returns the model that judges what ``model`` writes; without one its words are compared.
@@ -57,7 +57,7 @@ def build_answerer(
     from ragstone.respond.tables import TableReader
 
     least = threshold_for(embedder, settings.risk) if settings.risk else settings.abstain_below
-    tables = TableReader(known=known, weigh=weigh, least=least)
+    tables = TableReader(known=occurs, weigh=weigh, least=least)
     reading: PassageReader | None = None
     unread: tuple[str, ...] = ()
     if reader is not None and is_read(embedder):
@@ -70,7 +70,7 @@ def build_answerer(
         matcher=matcher,
         sentences=sentences,
         tables=tables,
-        known=known,
+        occurs=occurs,
         weigh=weigh,
         estimate=estimate_for(embedder),
         abstain_below=least,

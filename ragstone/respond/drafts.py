@@ -228,15 +228,17 @@ def summary(evidence: Evidence, citations: Sequence[Citation] = (), language: st
         language: ISO 639-1 code; if empty, the language of the question.
     """
     texts = phrases(language or evidence.question.language)
-    found = {"vector": set[str](), "bm25": set[str]()}
+    documents_by_leg = {"vector": set[str](), "bm25": set[str]()}
     best: dict[str, str] = {}
     for hit in evidence.hits:
         chunk = hit.chunk
         best.setdefault(chunk.document_id, f"{strip_links(name_of(chunk))} ({chunk.url or chunk.document_id})")
-        for leg, documents in found.items():
+        for leg, documents in documents_by_leg.items():
             if any(step.stage.startswith(leg) for step in hit.why):
                 documents.add(chunk.document_id)
-    counts = texts.found.format(documents=len(best), vector=len(found["vector"]), keywords=len(found["bm25"]))
+    counts = texts.found.format(
+        documents=len(best), vector=len(documents_by_leg["vector"]), keywords=len(documents_by_leg["bm25"])
+    )
     cited = {citation.document_id for citation in citations}
     first = sorted(best, key=lambda document: document not in cited)[:MAX_SOURCES]
     named = [" ".join(best[document].split()) for document in first]

@@ -56,11 +56,11 @@ def break_links(text: str) -> str:
 def _replace_once(text: str) -> tuple[str, int]:
     changes = 0
 
-    def words(found: re.Match[str]) -> str:
+    def words(link: re.Match[str]) -> str:
         nonlocal changes
-        if code := found["code"]:
+        if code := link["code"]:
             return code
         changes += 1
-        return found["words"] or found["address"] or ""
+        return link["words"] or link["address"] or ""
 
     return _KNOWN.sub(words, text), changes

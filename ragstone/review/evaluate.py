@@ -173,7 +173,7 @@ def _relevant(judgements: Judgements) -> list[str]:
 
 def _answer_report(dataset: Dataset, answers: Sequence[tuple[Query, Answer]]) -> AnswerReport:
     texts = _texts(dataset, answers)
-    cited = right = sentences = found = given = good = 0
+    cited = right = sentences = covered = given = good = 0
     for query, answer in answers:
         known = query.answerable and query.evidence_sentences
         given += not answer.abstained and bool(known or not query.answerable)
@@ -186,7 +186,7 @@ def _answer_report(dataset: Dataset, answers: Sequence[tuple[Query, Answer]]) ->
             cited += len(answer.citations)
             touched = [any(touches(citation, places) for places in gold) for citation in answer.citations]
             right, good = right + sum(touched), good + any(touched)
-            found += sum(any(touches(citation, places) for citation in answer.citations) for places in gold)
+            covered += sum(any(touches(citation, places) for citation in answer.citations) for places in gold)
     refused = [query for query, answer in answers if answer.abstained]
     unanswerable = sum(not query.answerable for query, _ in answers)
     rightly_refused = sum(not query.answerable for query in refused)
@@ -195,7 +195,7 @@ def _answer_report(dataset: Dataset, answers: Sequence[tuple[Query, Answer]]) ->
         questions=len(answers),
         abstained=len(refused),
         citation_precision=_share(right, cited),
-        citation_recall=_share(found, sentences),
+        citation_recall=_share(covered, sentences),
         refusal_precision=_share(rightly_refused, len(refused)),
         refusal_recall=_share(rightly_refused, unanswerable),
         quotes_exact=_share(sum(exact), len(exact)),

@@ -88,14 +88,14 @@ def from_langchain(documents: Iterable[Theirs], kind: TextKind = "") -> list[Doc
     text.
     """
     ids, out = foreign.Ids(), list[Document]()
-    for one in documents:
-        facts = dict(one.metadata)
+    for document in documents:
+        facts = dict(document.metadata)
         own = {name: facts.pop(name) for name in foreign.OWN if name in facts}
         source = str(own.get("source") or "")
         out.append(
             Document(
-                id=ids.of(one.id or "", source, facts.get("page"), one.page_content),
-                text=one.page_content,
+                id=ids.of(document.id or "", source, facts.get("page"), document.page_content),
+                text=document.page_content,
                 source=source,
                 title=str(own.get("title") or ""),
                 url=str(own.get("url") or ""),

@@ -96,14 +96,14 @@ def from_llamaindex(documents: Iterable[Any]) -> list[Document]:
     it, or else a hash of the text.
     """
     ids, out = foreign.Ids(), list[Document]()
-    for one in documents:
-        facts: dict[str, Any] = dict(one.metadata)
+    for document in documents:
+        facts: dict[str, Any] = dict(document.metadata)
         own = {name: facts.pop(name) for name in foreign.OWN if name in facts}
         source = str(own.get("source") or facts.get("file_path") or "")
         out.append(
             Document(
-                id=ids.of(str(facts.pop("document_id", "")), source, facts.get("page_label"), one.text),
-                text=one.text,
+                id=ids.of(str(facts.pop("document_id", "")), source, facts.get("page_label"), document.text),
+                text=document.text,
                 source=source,
                 title=str(own.get("title") or facts.get("file_name") or ""),
                 url=str(own.get("url") or ""),

@@ -95,14 +95,14 @@ def keyed(form: type[Form], key: str) -> type[Form]:
 
 def _read(text: str, form: type[Form]) -> tuple[Form | None, str]:
     """Return the last object in the text that has the form, or what is wrong with the text."""
-    found: Form | None = None
+    result: Form | None = None
     wrong = "it contains no object"
-    for one in objects(text, form):
-        if isinstance(one, str):
-            wrong = one
+    for item in objects(text, form):
+        if isinstance(item, str):
+            wrong = item
         else:
-            found = one
-    return found, wrong
+            result = item
+    return result, wrong
 
 
 def objects(text: str, form: type[Form]) -> Iterator[Form | str]:

@@ -207,12 +207,12 @@ class OpenAIChat:
 
     async def _parts(self, stream: AsyncStream[object], attempts: Attempts, got: _Received) -> AsyncGenerator[Part]:
         """Yield the parts of a reply until it ends."""
-        found: AsyncIterator[Any] = events(stream.response.aiter_bytes())
+        received: AsyncIterator[Any] = events(stream.response.aiter_bytes())
         while True:
             patience = min(attempts.patience(), _AFTER_END) if got.end else attempts.patience()
             try:
                 async with self._server.within(patience):
-                    event = await anext(found, None)
+                    event = await anext(received, None)
             except Setback:
                 if not got.end:
                     raise
@@ -251,16 +251,16 @@ class OpenAIChat:
                         path, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
                     )
             except APIStatusError as error:
-                said, code = said_by(error)
+                refusal, code = said_by(error)
                 rejected = error.status_code in REJECTED
                 if code in _OTHER_CAUSE or not attempts.seconds_left:
                     self._server.fail(error)
                 if error.status_code in (404, 405) and self._server.completes_path():
                     continue
-                if self._dialect.adapt(said, body, failed=not rejected):
+                if self._dialect.adapt(refusal, body, failed=not rejected):
                     continue
                 too_long = isinstance(self._server.setback(error), TooLong)
-                if smaller := self._dialect.shorter(said, body) if too_long else 0:
+                if smaller := self._dialect.shorter(refusal, body) if too_long else 0:
                     cap = smaller
                     continue
                 if form is None or way + 1 == len(WAYS) or not rejected or too_long:

@@ -177,13 +177,13 @@ class TransformersChat:
         chat = [{"role": one.role, "content": one.content} for one in messages]
         options = {"add_generation_prompt": True, "return_dict": True, "return_tensors": "pt"}
         try:
-            found = self._tokenizer.apply_chat_template(chat, **options)
+            encoded = self._tokenizer.apply_chat_template(chat, **options)
         except Exception as error:  # some templates reject the system role with an error of their own
             if chat[0]["role"] != "system" or len(chat) < 2:
                 raise ModelError(f"{self.name}: its chat template cannot write this conversation: {error}") from error
             first = {"role": chat[1]["role"], "content": f"{chat[0]['content']}\n\n{chat[1]['content']}"}
-            found = self._tokenizer.apply_chat_template([first, *chat[2:]], **options)
-        return {name: found[name].to(self._device) for name in ("input_ids", "attention_mask")}
+            encoded = self._tokenizer.apply_chat_template([first, *chat[2:]], **options)
+        return {name: encoded[name].to(self._device) for name in ("input_ids", "attention_mask")}
 
 
 class _Pieces(TextStreamer):

@@ -81,23 +81,23 @@ class Dialect:
             body["response_format"] = {"type": "json_object"}
         return {name: value for name, value in body.items() if name not in self._left_out}
 
-    def adapt(self, said: str, body: Fields, *, failed: bool = False) -> bool:
+    def adapt(self, refusal: str, body: Fields, *, failed: bool = False) -> bool:
         """Change what the server refuses of a body, by its words; return whether anything changed.
 
         Args:
-            said: the words of the refusal.
+            refusal: the words of the refusal.
             body: of the refused request.
             failed: the server calls it a failure of its own. Then only its chat template can be the reason.
         """
-        if self._adapts_roles(said, body):
+        if self._adapts_roles(refusal, body):
             return True
-        if failed or is_too_long(said):
+        if failed or is_too_long(refusal):
             return False
         return (
-            self._adapts_cap(said, body)
-            or self._drops(said, body)
-            or self._stops_streaming(said, body)
-            or self._becomes_minimal(said, body)
+            self._adapts_cap(refusal, body)
+            or self._drops(refusal, body)
+            or self._stops_streaming(refusal, body)
+            or self._becomes_minimal(refusal, body)
         )
 
     def shorter(self, said: str, body: Fields) -> int:
@@ -121,14 +121,14 @@ class Dialect:
                 out[first] = {"role": "user", "content": f"{system}\n\n{out[first]['content']}"}
         return _merged(out) if self._merges else out
 
-    def _adapts_roles(self, said: str, body: Fields) -> bool:
+    def _adapts_roles(self, refusal: str, body: Fields) -> bool:
         roles = [one["role"] for one in body["messages"]]
-        if not self._fills and _EMPTY.search(said) and not all(one["content"].strip() for one in body["messages"]):
+        if not self._fills and _EMPTY.search(refusal) and not all(one["content"].strip() for one in body["messages"]):
             self._fills = True
             return True
-        if not _ROLES.search(said) and not _ALTERNATE.search(said):
+        if not _ROLES.search(refusal) and not _ALTERNATE.search(refusal):
             return False
-        if _ALTERNATE.search(said) and not self._merges and _merged(body["messages"]) != body["messages"]:
+        if _ALTERNATE.search(refusal) and not self._merges and _merged(body["messages"]) != body["messages"]:
             self._merges = True
             return True
         if not self._folds_system and "system" in roles:
@@ -137,18 +137,18 @@ class Dialect:
         return False
 
     # ------------------------------------------------------------ parameters
-    def _adapts_cap(self, said: str, body: Fields) -> bool:
+    def _adapts_cap(self, refusal: str, body: Fields) -> bool:
         name = self._cap_name
-        if not re.search(rf"\b{name}\b", said) or name not in body:
+        if not re.search(rf"\b{name}\b", refusal) or name not in body:
             return False
-        if name == "max_tokens" and "max_completion_tokens" in said:
+        if name == "max_tokens" and "max_completion_tokens" in refusal:
             self._cap_name = "max_completion_tokens"
             return True
-        smaller = [int(one.replace(",", "")) for one in re.findall(r"\d[\d,]*", said) if one.strip(",")]
+        smaller = [int(one.replace(",", "")) for one in re.findall(r"\d[\d,]*", refusal) if one.strip(",")]
         smaller = [one for one in smaller if 1 < one < body[name] and one not in (400, 422)]
         if smaller:
             self._cap = max(smaller)
-        elif _UNKNOWN.search(said) and name == "max_tokens" and "too" not in said:
+        elif _UNKNOWN.search(refusal) and name == "max_tokens" and "too" not in refusal:
             self._left_out.add(name)
         elif body[name] // 2 >= _SMALLEST:
             self._cap = body[name] // 2
@@ -180,11 +180,11 @@ class Dialect:
 def _merged(messages: list[dict[str, str]]) -> list[dict[str, str]]:
     """Return the messages with those of one role in a row as one, beginning with the user after the system."""
     out: list[dict[str, str]] = []
-    for one in messages:
-        if out and out[-1]["role"] == one["role"]:
-            out[-1] = {**one, "content": f"{out[-1]['content']}\n\n{one['content']}"}
+    for message in messages:
+        if out and out[-1]["role"] == message["role"]:
+            out[-1] = {**message, "content": f"{out[-1]['content']}\n\n{message['content']}"}
         else:
-            out.append(dict(one))
+            out.append(dict(message))
     begin = 1 if out and out[0]["role"] == "system" else 0
     while len(out) > begin + 1 and out[begin]["role"] == "assistant":
         del out[begin]

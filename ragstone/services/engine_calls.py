@@ -85,9 +85,9 @@ class EngineCalls:
 
 
 def _try_until_back(calls: weakref.ref[EngineCalls]) -> None:
-    while (one := calls()) is not None:
-        left = one.wait()
+    while (alive := calls()) is not None:
+        left = alive.wait()
         if left is None:
             return
-        del one
+        del alive
         time.sleep(left)

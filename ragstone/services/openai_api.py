@@ -179,13 +179,13 @@ class OpenAIServer:
         failed = Setback(f"failed while replying: {reason}", passing=failure.passing)
         return self._known(failure.said, failure.code, reason) or failed
 
-    def _known(self, said: str, code: str, reason: str) -> Setback | None:
+    def _known(self, refusal: str, code: str, reason: str) -> Setback | None:
         """Return a failure that servers report under different status codes; None if it is none of these."""
         if code in OUT_OF_QUOTA:
             return Setback(f"the account is out of quota: {reason}; check its plan and billing")
-        if is_too_long(said, code):
+        if is_too_long(refusal, code):
             remedy = "lower respond.context_tokens, or raise the window (respond.model.window_tokens of a gguf: model)"
-            return TooLong(f"the text is longer than the model's window: {reason}; {remedy}", limit_in(said))
+            return TooLong(f"the text is longer than the model's window: {reason}; {remedy}", limit_in(refusal))
         if code in FILTERED:
             return Setback(f"its content filter refuses: {reason}; rephrase the question, or choose another model")
         return None

@@ -42,11 +42,11 @@ class _Events:
     def end(self) -> list[Any]:
         """Return the events that only the end of the connection completes."""
         rest = self._rest + self._decoder.decode(b"", final=True)
-        found = self._of([*_LINE_END.split(rest), ""])
+        events = self._of([*_LINE_END.split(rest), ""])
         if self._plain:  # one object on several lines
             whole, self._plain = "\n".join(self._plain), []
-            found += _decoded(whole) or [Broken(whole)]
-        return found
+            events += _decoded(whole) or [Broken(whole)]
+        return events
 
     def _of(self, lines: list[str]) -> list[Any]:
         return [event for line in lines for event in self._of_line(line.strip("\ufeff\r"))]
@@ -74,11 +74,11 @@ class _Events:
 
 async def events(chunks: AsyncIterator[bytes]) -> AsyncGenerator[Any]:
     """Yield the events among the bytes of a reply, up to the end of the connection."""
-    found = _Events()
+    decoder = _Events()
     async for chunk in chunks:
-        for event in found.add(chunk) or [{}]:  # a sign of life is an event that says nothing
+        for event in decoder.add(chunk) or [{}]:  # a sign of life is an event that says nothing
             yield event
-    for event in found.end():
+    for event in decoder.end():
         yield event
 
 

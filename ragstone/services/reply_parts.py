@@ -108,7 +108,7 @@ def words_of(fields: Fields) -> tuple[str, str]:
     """Return the words and the code of an error's body; empty if it has none."""
     error = fields.get("error")
     inner = cast(Fields, error) if isinstance(error, Mapping) else fields
-    said = error if isinstance(error, str) else inner.get("message") or inner.get("detail") or inner.get("msg") or ""
+    words = error if isinstance(error, str) else inner.get("message") or inner.get("detail") or inner.get("msg") or ""
     metadata = inner.get("metadata")
     raw = (
         cast(Fields, metadata).get("raw") if isinstance(metadata, Mapping) else None
@@ -116,7 +116,7 @@ def words_of(fields: Fields) -> tuple[str, str]:
     code = inner.get("code")
     if not isinstance(code, str) or code.isdigit():
         code = inner.get("type") or inner.get("status") or ""
-    return (f"{said}: {raw}" if raw else str(said)), str(code)
+    return (f"{words}: {raw}" if raw else str(words)), str(code)
 
 
 def _may_pass(number: object, code: str) -> bool:

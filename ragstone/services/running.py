@@ -124,12 +124,12 @@ def _places(services: ServiceSettings, named: Sequence[str]) -> list[Endpoint]:
     """Return the servers to look at, each address once."""
     kinds = [name.partition(":")[0] for name in named]
     own = [name for name, server in services.servers.items() if server.base_url]
-    found: dict[str, Endpoint] = {}
+    places: dict[str, Endpoint] = {}
     for kind in dict.fromkeys([*kinds, "openai", *own, *LOCAL_SERVERS]):
         place = services.endpoint(kind)
         if place and place.address and (kind in LOCAL_SERVERS or _is_named(place, services, named)):
-            found.setdefault(place.address.replace("//localhost:", "//127.0.0.1:"), place)
-    return list(found.values())
+            places.setdefault(place.address.replace("//localhost:", "//127.0.0.1:"), place)
+    return list(places.values())
 
 
 def _is_named(place: Endpoint, services: ServiceSettings, named: Sequence[str]) -> bool:

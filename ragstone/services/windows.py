@@ -172,7 +172,7 @@ def _json(address: str, key: str, seconds: float, body: object = None) -> Fields
     local = urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1")
     try:
         with (build_opener(ProxyHandler({})) if local else build_opener()).open(request, timeout=seconds) as answer:
-            found = json.loads(answer.read(_MAX_BYTES))
+            parsed = json.loads(answer.read(_MAX_BYTES))
     except HTTPError as error:
         error.close()
         raise OSError(f"it answers HTTP {error.code}") from error
@@ -180,6 +180,6 @@ def _json(address: str, key: str, seconds: float, body: object = None) -> Fields
         raise OSError(f"it cannot be reached ({error.reason})") from error
     except (HTTPException, ValueError) as error:
         raise OSError("it does not speak the OpenAI protocol") from error
-    if not isinstance(found, Mapping):
+    if not isinstance(parsed, Mapping):
         raise OSError("it does not speak the OpenAI protocol")
-    return cast(Fields, found)
+    return cast(Fields, parsed)

@@ -354,12 +354,12 @@ class ServiceSettings(Section):
             address, key, variable = self.openai.base_url, self.openai.api_key, "OPENAI_API_KEY"
             section, window = "services.openai", 16_384 if address == OPENAI_ADDRESS else 8192
         else:
-            known, own = KNOWN_SERVERS.get(kind), self.servers.get(kind, ServerSettings())
-            if known is None and not own.base_url:
+            usual, own = KNOWN_SERVERS.get(kind), self.servers.get(kind, ServerSettings())
+            if usual is None and not own.base_url:
                 return None
-            address, key = own.base_url or (known.address if known else ""), own.api_key
-            section, variable = f"services.servers.{kind}", known.variable if known else ""
-            window = known.window if known else 8192
+            address, key = own.base_url or (usual.address if usual else ""), own.api_key
+            section, variable = f"services.servers.{kind}", usual.variable if usual else ""
+            window = usual.window if usual else 8192
         return Endpoint(
             kind=kind,
             address=address.removesuffix("/chat/completions"),

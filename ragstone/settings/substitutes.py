@@ -63,19 +63,19 @@ def substitutes(settings: Settings, fixed: Mapping[str, Any]) -> tuple[Substitut
         fixed: the settings of the user and of the knowledge base, as a tree. They are never substituted.
     """
     embedder, writer = settings.index.embedder, settings.respond.model.name
-    found = [
+    out = [
         *(_engine(settings, fixed, leg) for leg in LEGS),
         _model(settings, fixed, "index.embedder", embedder, AUTO, "embeds with"),
         _model(settings, fixed, "respond.model.name", writer, EXTRACTIVE, "answers with"),
     ]
     web = settings.query.web.engine
     if web == "exa" and not settings.services.exa.api_key.get_secret_value() and _at(fixed, _WEB) is None:
-        told = (
+        notice = (
             f"the preset {settings.preset} searches the web with exa, but there is no key: the web is not searched."
             f" To use exa: set EXA_API_KEY. To search with your own server: {_WEB}=searxng. To accept this: {_WEB}=none"
         )
-        found.append(Substitute(path=_WEB, wanted=web, instead="none", told=told))
-    return tuple(one for one in found if one is not None)
+        out.append(Substitute(path=_WEB, wanted=web, instead="none", told=notice))
+    return tuple(one for one in out if one is not None)
 
 
 def _engine(settings: Settings, fixed: Mapping[str, Any], leg: Literal["vectors", "keywords"]) -> Substitute | None:
@@ -95,11 +95,11 @@ def _engine(settings: Settings, fixed: Mapping[str, Any], leg: Literal["vectors"
         remedies.append(f"set {needs.server}")
     if not lacks:
         return None
-    told = (
+    notice = (
         f"the preset {settings.preset} keeps {leg} in {wanted}, but {' and '.join(lacks)}: the embedded index is used"
         f" instead. To use {wanted}: {', and '.join(remedies)}. To accept this: {path}={EMBEDDED}"
     )
-    return Substitute(path=path, wanted=wanted, instead=EMBEDDED, told=told)
+    return Substitute(path=path, wanted=wanted, instead=EMBEDDED, told=notice)
 
 
 def _model(
@@ -116,11 +116,11 @@ def _model(
         lacks.append("openai is not installed")
         remedies.append(install_command("openai"))
     effect = "answers quote the documents" if instead == EXTRACTIVE else "an embedded model is used"
-    told = (
+    notice = (
         f"the preset {settings.preset} {does} {wanted}, but {' and '.join(lacks)}: {effect} instead."
         f" To use {wanted}: {', and '.join(remedies)}. To accept this: {path}={instead}"
     )
-    return Substitute(path=path, wanted=wanted, instead=instead, told=told)
+    return Substitute(path=path, wanted=wanted, instead=instead, told=notice)
 
 
 def unused_keys(settings: Settings) -> str:

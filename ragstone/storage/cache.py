@@ -169,16 +169,16 @@ class FileCache:
         limit = self._limits[kind]
 
         def read(db: sqlite3.Connection) -> dict[bytes, bytes]:
-            now, found = _now(), dict[bytes, bytes]()
+            now, values = _now(), dict[bytes, bytes]()
             since = _expired(limit, now)
             for key in dict.fromkeys(keys):
                 sql = "SELECT value, checksum, used FROM entries WHERE kind = ? AND key = ? AND made > ?"
                 row = db.execute(sql, [kind, key, since]).fetchone()
                 if row is not None and isinstance(row[0], bytes) and row[1] == checksum(kind, key, row[0]):
-                    found[key] = row[0]
+                    values[key] = row[0]
                     if limit.entries or not isinstance(row[2], int) or now - row[2] >= PERIOD:
                         self._used[kind, key] = now
-            return found
+            return values
 
         return self._try(read) or {}
 
@@ -218,13 +218,13 @@ class FileCache:
             return {kind: [value if isinstance(value, int) else 0 for value in rest] for kind, *rest in rows}
 
         if self._limits and not self._path.is_file():  # a read creates no file
-            known = dict[str, list[int]]()
+            counts = dict[str, list[int]]()
         else:
             self._try(self._save)
-            known = self._try(read) or {}
+            counts = self._try(read) or {}
         out = list[CacheStatus]()
         for kind, limit in self._limits.items():
-            entries, size, hits, misses = known.get(kind, [0, 0, 0, 0])
+            entries, size, hits, misses = counts.get(kind, [0, 0, 0, 0])
             megabytes, limit_mb = round(size / 1e6, 2), limit.bytes / 1e6
             out.append(
                 CacheStatus(
@@ -379,14 +379,14 @@ def _make_room(db: sqlite3.Connection, kind: str, limit: Limit) -> None:
         return
     sql = "SELECT count(*), total(length(value)) FROM entries WHERE kind = ?"
     entries, values = db.execute(sql, [kind]).fetchone()  # counted again, so that no accounting error lasts
-    held = int(values) + entries * OVERHEAD
+    used = int(values) + entries * OVERHEAD
     oldest = db.execute("SELECT rowid, length(value) FROM entries WHERE kind = ? ORDER BY used, rowid", [kind])
     gone = list[tuple[int]]()
-    enough = limit.bytes if held <= limit.bytes else limit.bytes * FREED
+    enough = limit.bytes if used <= limit.bytes else limit.bytes * FREED
     for row, length in oldest:
-        if held <= enough and (not limit.entries or entries - len(gone) <= limit.entries):
+        if used <= enough and (not limit.entries or entries - len(gone) <= limit.entries):
             break
         gone.append((row,))
-        held -= length + OVERHEAD
+        used -= length + OVERHEAD
     db.executemany("DELETE FROM entries WHERE rowid = ?", gone)
-    db.execute("UPDATE totals SET entries = ?, bytes = ? WHERE kind = ?", [entries - len(gone), held, kind])
+    db.execute("UPDATE totals SET entries = ?, bytes = ? WHERE kind = ?", [entries - len(gone), used, kind])

@@ -87,11 +87,11 @@ class SharedCache:
     def count(self, kind: str, *, hits: int = 0, misses: int = 0) -> None:
         self._local.count(kind, hits=hits, misses=misses)
 
-    def _completed(self, kind: str, keys: Sequence[bytes], found: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    def _completed(self, kind: str, keys: Sequence[bytes], local: dict[bytes, bytes]) -> dict[bytes, bytes]:
         """Return the values found here, and the missing ones from the server."""
-        missing = [key for key in dict.fromkeys(keys) if key not in found]
+        missing = [key for key in dict.fromkeys(keys) if key not in local]
         if not missing or kind not in SHARED or not self.keeps(kind):
-            return found
+            return local
         names, expires = {key: _name(kind, key) for key in missing}, self._local.lifetime(kind) > 0
 
         def read() -> list[bytes | None]:
@@ -110,7 +110,7 @@ class SharedCache:
         self._counted["misses"] += len(missing) - len(new)
         if not expires:  # a copy would outlive the original
             self._local.put(kind, new)
-        return found | new
+        return local | new
 
     def put(self, kind: str, values: Mapping[bytes, bytes]) -> None:
         self._local.put(kind, values)
@@ -181,11 +181,11 @@ class SharedCache:
             size, memory, counts = pipe.execute()[-3:]
             return size, memory, counts
 
-        found = self._ask(read, insist=True)
-        if found is None:
+        reply = self._ask(read, insist=True)
+        if reply is None:
             problem = self._server.problem
             return CacheStatus(kind="shared", entries=0, megabytes=0.0, limit_mb=0.0, hits=0, misses=0, problem=problem)
-        size, memory, counts = found
+        size, memory, counts = reply
         limit = int(memory.get("maxmemory", 0))
         return CacheStatus(
             kind="shared",

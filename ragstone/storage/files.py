@@ -43,14 +43,14 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def state(version: Path) -> tuple[bytes, ...]:
     """Return a value that changes whenever the indexes of a version do; a merge changes weights without a commit."""
-    found: list[bytes] = []
+    contents: list[bytes] = []
     for name in ("terms/meta.json", "terms/manifest.json", "vectors/manifest.json"):
         path = version / name
         try:
-            found.append(path.read_bytes())
+            contents.append(path.read_bytes())
         except OSError:
-            found.append(b"")
-    return tuple(found)
+            contents.append(b"")
+    return tuple(contents)
 
 
 def identity(path: Path) -> tuple[int, int, int]:

@@ -7,13 +7,13 @@ class Failed(AssertionError):
     """A component does not keep what its protocol promises."""
 
 
-def expect(holds: object, promise: str, found: object = None) -> None:
+def expect(holds: object, promise: str, instead: object = None) -> None:
     """Raise `Failed` unless a promise holds.
 
     Args:
         holds: whether it does.
         promise: what was promised, as a sentence.
-        found: what was found instead.
+        instead: what was found instead.
     """
     if not holds:
-        raise Failed(promise if found is None else f"{promise}; found {found!r}")
+        raise Failed(promise if instead is None else f"{promise}; found {instead!r}")

@@ -39,7 +39,7 @@ def test_a_linked_passage_has_the_name() -> None:
             read("How many people live where Orla Finch was born?"),
             [quoted],
             [quoted, leading],
-            known=lambda words, _: [True] * len(words),
+            occurs=lambda words, _: [True] * len(words),
             weigh=lambda words, _: [*[5.0] * (len(words) - 1), 9.0],
             request=Request.by_owner(),
             linked=[leading] if others else [],

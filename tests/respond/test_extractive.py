@@ -63,7 +63,7 @@ def built(model: MiniLM, reader: Callable[[], PassageReader] = READER, **setting
         matcher=build_matcher(model, lambda words, _request: [float(len(word) > 3) for word in words]),
         sentences=chunk.sentences,
         weigh=lambda words, _request: [1.0] * len(words),
-        known=lambda words, _request: [True] * len(words),
+        occurs=lambda words, _request: [True] * len(words),
         embedder=model.fingerprint,
         reader=reader,
     )
@@ -266,7 +266,7 @@ def test_counts_words_that_no_document_has(model: MiniLM):
         matcher=build_matcher(model, weigh),
         sentences=chunk.sentences,
         tables=TableReader(known=known, weigh=weigh),
-        known=known,
+        occurs=known,
         weigh=weigh,
         estimate=estimate_for(model.fingerprint),
         abstain_below=0.5,

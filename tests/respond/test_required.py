@@ -43,7 +43,7 @@ def lacks(question: str, passage: Chunk, *others: Chunk, known: bool = False, we
         read(question),
         [passage],
         [passage, *others],
-        known=lambda words, _request: [known] * len(words),
+        occurs=lambda words, _request: [known] * len(words),
         weigh=weigh,
         request=Request.by_owner(),
     )
@@ -200,7 +200,7 @@ def test_a_comparison_may_rest_on_several_passages():
     asked = "Compare the Fairphone 4 and the Fairphone 5."
     known = lambda words, _request: [True] * len(words)  # noqa: E731
     weigh = lambda words, _request: [9.0] * len(words)  # noqa: E731
-    given = {"known": known, "weigh": weigh, "request": Request.by_owner()}
+    given = {"occurs": known, "weigh": weigh, "request": Request.by_owner()}
     assert lacking(read(asked), [one, other], [one, other], **given) == []
     assert lacking(read(asked), [one], [one], **given) != []
 

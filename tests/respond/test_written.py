@@ -51,7 +51,7 @@ def streamed(
         RespondSettings(**settings),  # pyright: ignore
         matcher=build_matcher(embedder, weigh),
         sentences=chunk.sentences,
-        known=lambda words, _request: [True] * len(words),
+        occurs=lambda words, _request: [True] * len(words),
         embedder=embedder.fingerprint,
         weigh=weigh,
         model=model,

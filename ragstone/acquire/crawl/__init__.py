@@ -75,14 +75,14 @@ async def crawl(
 async def _parts(events: AsyncGenerator[Event, None]) -> AsyncGenerator[list[Event], None]:
     """Group events into parts of limited size."""
     part: list[Event] = []
-    held = 0
+    size = 0
     try:
         async for event in events:
             part.append(event)
-            held += len(event.body) if isinstance(event, Page) else 0
-            if len(part) >= _PAGES or held >= _BYTES:
+            size += len(event.body) if isinstance(event, Page) else 0
+            if len(part) >= _PAGES or size >= _BYTES:
                 yield part
-                part, held = [], 0
+                part, size = [], 0
     except SourceError:
         # Store what was read before the site stopped answering.
         if part:

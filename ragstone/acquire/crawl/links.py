@@ -41,7 +41,7 @@ class Links:
 
 def read_links(page: str) -> Links:
     """Return the links of an HTML page, in order, without repetitions."""
-    found = Links(hrefs=[])
+    links = Links(hrefs=[])
     hrefs: dict[str, None] = {}
     tags = position = 0
     while tags < _MOST_TAGS and (tag := _TAG.search(page, position)):
@@ -57,23 +57,23 @@ def read_links(page: str) -> Links:
                 hrefs[href] = None
             case "frame" | "iframe" if source := attributes.get("src", "").strip():
                 hrefs[source] = None
-            case "base" if href and not found.base:
-                found.base = href
+            case "base" if href and not links.base:
+                links.base = href
             case "link" if href and attributes.get("rel", "").lower().split() == ["canonical"]:
-                found.canonical = found.canonical or href
+                links.canonical = links.canonical or href
             case "meta":
-                _read_meta(attributes, found, hrefs)
+                _read_meta(attributes, links, hrefs)
             case _:
                 pass
-    found.hrefs = list(hrefs)
-    return found
+    links.hrefs = list(hrefs)
+    return links
 
 
-def read_robots_words(text: str, found: Links) -> None:
+def read_robots_words(text: str, links: Links) -> None:
     """Read the directives of a robots header or meta tag: ``noindex``, ``nofollow``, ``none``."""
     words = set(re.split(r"[\s,]+", text.lower()))
-    found.noindex |= bool(words & {"noindex", "none"})
-    found.nofollow |= bool(words & {"nofollow", "none"})
+    links.noindex |= bool(words & {"noindex", "none"})
+    links.nofollow |= bool(words & {"nofollow", "none"})
 
 
 def decoded(body: bytes, content_type: str) -> str:

@@ -36,15 +36,15 @@ class Robots:
     @property
     def sitemaps(self) -> list[Address]:
         """The sitemaps that the site names on its own host."""
-        found: list[Address] = []
+        addresses: list[Address] = []
         for text in self._rules.sitemaps:
             try:
                 address = parse(text, self._home)
             except BadAddress:
                 continue
             if address.host == self._home.host:
-                found.append(address)
-        return found
+                addresses.append(address)
+        return addresses
 
 
 async def read_robots(client: Client, home: Address, settings: CrawlSettings) -> Robots:

@@ -313,15 +313,15 @@ class Crawl:
     def _onward(self, address: Address, links: Links) -> list[str]:
         """Return the links of a page within the crawl."""
         base = self._base(address, links)
-        found: dict[str, None] = {}
+        links_on: dict[str, None] = {}
         for href in links.hrefs:
             try:
                 link = self._parsed(href, base)
             except BadAddress:
                 continue
-            if self._rules.interesting(link) and len(found) < _MOST_LINKS:
-                found[str(link)] = None
-        return list(found)
+            if self._rules.interesting(link) and len(links_on) < _MOST_LINKS:
+                links_on[str(link)] = None
+        return list(links_on)
 
     def _proper_address(self, address: Address, links: Links) -> str | None:
         """Return the canonical URL of a page, if it is another URL and plausible."""

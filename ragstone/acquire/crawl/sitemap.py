@@ -54,14 +54,14 @@ def read_sitemap(body: bytes, address: Address, limit: int) -> tuple[bool, list[
             return False, []
     text = body.decode("utf-8-sig", errors="replace")
     is_xml = text.lstrip().startswith("<")
-    found: list[Address] = []
+    locations: list[Address] = []
     for written in _LOCATION.finditer(text) if is_xml else re.finditer(r"\S+", text):
         try:
             location = parse(html.unescape(written[1].strip()) if is_xml else written[0], address)
         except BadAddress:
             continue
         if location.host == address.host:
-            found.append(location)
-        if len(found) >= limit:
+            locations.append(location)
+        if len(locations) >= limit:
             break
-    return bool(_INDEX.search(text[:10_000])), found
+    return bool(_INDEX.search(text[:10_000])), locations

@@ -164,12 +164,12 @@ class State:
 
     def next(self, busy: Iterable[str] = ()) -> Row | None:
         """Return the next URL to visit that is not ``busy``: nearest to the start, then first found."""
-        found = self._db.execute(
+        row = self._db.execute(
             "SELECT * FROM page WHERE seen = ? AND done < ? AND url NOT IN (SELECT value FROM json_each(?)) "
             "ORDER BY depth, number LIMIT 1",
             [self.run, self.run, json.dumps(list(busy))],
         ).fetchone()
-        return self._row(found) if found else None
+        return self._row(row) if row else None
 
     def waiting(self) -> int:
         return self._one("SELECT count(*) FROM page WHERE seen = ? AND done < ?", self.run, self.run)
@@ -191,11 +191,11 @@ class State:
 
     def twin(self, digest: str, url: str) -> str:
         """Return the URL of another page with the same content; empty if there is none."""
-        found = self._db.execute(
+        row = self._db.execute(
             "SELECT url FROM page WHERE digest = ? AND outcome = 'page' AND seen = ? AND url <> ? LIMIT 1",
             [digest, self.run, url],
         ).fetchone()
-        return found[0] if found else ""
+        return row[0] if row else ""
 
     def repeated(self) -> int:
         """Return how many visited pages of this run repeat another page and have links that were followed."""
@@ -261,19 +261,19 @@ class State:
     def _one(self, query: str, *values: Any) -> int:
         return self._db.execute(query, values).fetchone()[0]
 
-    def _row(self, found: sqlite3.Row) -> Row:
+    def _row(self, stored: sqlite3.Row) -> Row:
         return Row(
-            url=found["url"],
-            depth=found["depth"],
-            hops=found["hops"],
-            outcome=found["outcome"],
-            target=found["target"],
-            alone=bool(found["alone"]),
-            etag=found["etag"],
-            modified=found["modified"],
-            digest=found["digest"],
-            links=tuple(json.loads(found["links"])),
-            settled=bool(found["settled"]),
-            documents=tuple(json.loads(found["documents"] or "[]")),
-            done=found["done"] == self.run,
+            url=stored["url"],
+            depth=stored["depth"],
+            hops=stored["hops"],
+            outcome=stored["outcome"],
+            target=stored["target"],
+            alone=bool(stored["alone"]),
+            etag=stored["etag"],
+            modified=stored["modified"],
+            digest=stored["digest"],
+            links=tuple(json.loads(stored["links"])),
+            settled=bool(stored["settled"]),
+            documents=tuple(json.loads(stored["documents"] or "[]")),
+            done=stored["done"] == self.run,
         )

@@ -27,12 +27,12 @@ _BEFORE = 90
 
 def find(text: str) -> tuple[str, ...]:
     """Return the names of companies in a text, sorted."""
-    found: set[str] = set()
+    names: set[str] = set()
     for match in _RUN.finditer(text):
         run = match.group().split()
-        found.update(_known_in(run))
-        found.update(_named(run, announced=_announced(text, match.start())))
-    return tuple(sorted(found - {""}))
+        names.update(_known_in(run))
+        names.update(_named(run, announced=_announced(text, match.start())))
+    return tuple(sorted(names - {""}))
 
 
 def _known_in(run: list[str]) -> Iterator[str]:

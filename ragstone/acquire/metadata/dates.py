@@ -27,18 +27,18 @@ def find(text: str) -> tuple[str, ...]:
     In numbers with dots, the day comes first. With slashes or hyphens, the order must be clear: one of the two numbers
     is above 12, or both are equal.
     """
-    found = {_iso(int(y), int(m), int(d)) for y, _, m, d in _ISO.findall(text)}
-    found.update(_numeric(*numbers) for numbers in _NUMERIC.findall(text))
+    dates = {_iso(int(y), int(m), int(d)) for y, _, m, d in _ISO.findall(text)}
+    dates.update(_numeric(*numbers) for numbers in _NUMERIC.findall(text))
 
     def take(match: re.Match[str]) -> str:
-        found.update(_in_words(match))
+        dates.update(_in_words(match))
         return "\n"
 
     text = _near_years(text)
     # A match is removed for the patterns that follow: "June 9, 2024" must not also give a month.
     for pattern in _patterns():
         text = pattern.sub(take, text)
-    return tuple(sorted(found - {""}))
+    return tuple(sorted(dates - {""}))
 
 
 def _near_years(text: str) -> str:

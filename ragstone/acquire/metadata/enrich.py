@@ -20,7 +20,7 @@ def enrich(document: Document, settings: MetadataSettings) -> Document:
     if not settings.enabled:
         return document
     text = document.text if document.title in document.text else f"{document.title}\n{document.text}"
-    found: dict[str, Scalar | tuple[Scalar, ...]] = {
+    facts: dict[str, Scalar | tuple[Scalar, ...]] = {
         "publication_id": _publication(document),
         "source": settings.publisher,
         "content_hash": document.content_hash,
@@ -29,13 +29,13 @@ def enrich(document: Document, settings: MetadataSettings) -> Document:
     }
     # The names in code are no companies, and its words are in no language.
     if document.metadata.get("kind") not in CITED_BY_LINE:
-        found |= {
+        facts |= {
             "language": language.detect(document.text),
             "mentioned_companies": companies.find(text),
             "topics": topics.find(text, settings),
             **editions.edition(document),
         }
-    present = {key: fact for key, fact in found.items() if fact not in ("", ())}
+    present = {key: fact for key, fact in facts.items() if fact not in ("", ())}
     return replace(document, metadata={**present, **document.metadata})
 
 

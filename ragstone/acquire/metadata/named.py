@@ -108,10 +108,10 @@ def _without_items(text: str) -> str:
 
 def _elements(text: str, column: str) -> Iterator[Named]:
     for tag in _TAG.finditer(text):
-        found = {name: double or single for name, double, single in _ATTRIBUTE.findall(tag[2])}
+        attributes = {name: double or single for name, double, single in _ATTRIBUTE.findall(tag[2])}
         if is_clear_name(tag[1], column) and not tag[2].endswith("/"):
             inside, end, _ = text[tag.end() : tag.end() + _LONGEST_LIST].partition(f"{tag[1]}>")
             # Without its end, the list is not understood.
-            found[tag[1]] = _TAG.sub(" ", re.sub(r"</[^<>]*>", ",", inside.rpartition("</")[0])) if end else "<"
-        if named := named_in({name: one for name, one in found.items() if is_clear_name(name, column)}, column):
+            attributes[tag[1]] = _TAG.sub(" ", re.sub(r"</[^<>]*>", ",", inside.rpartition("</")[0])) if end else "<"
+        if named := named_in({name: one for name, one in attributes.items() if is_clear_name(name, column)}, column):
             yield named

@@ -93,7 +93,7 @@ def _possible(bands: Sequence[Band]) -> Iterator[bool]:
 
     Up to the next row of cells, there must be a place with long lines on its left and others on its right.
     """
-    found: list[bool] = []
+    possible: list[bool] = []
     rights: list[float] = []
     lefts: list[float] = []
     for band in reversed(bands):
@@ -102,8 +102,8 @@ def _possible(bands: Sequence[Band]) -> Iterator[bool]:
         long = [line for line in band if len(line.text) >= _PROSE]
         rights = sorted([*rights, *(line.right for line in long)])[:_FEWEST_LONG]
         lefts = sorted([*lefts, *(line.left for line in long)], reverse=True)[:_FEWEST_LONG]
-        found.append(len(rights) == _FEWEST_LONG and rights[-1] <= lefts[-1])
-    yield from reversed(found)
+        possible.append(len(rights) == _FEWEST_LONG and rights[-1] <= lefts[-1])
+    yield from reversed(possible)
 
 
 def _is_of_cells(band: Band) -> bool:

@@ -112,13 +112,13 @@ def _divided(rows: Sequence[Row]) -> list[Paragraph]:
     """Return rows as paragraphs, divided where there is more space between two rows than between most."""
     spaces = [_space(above, below) for above, below in pairwise(rows)]
     usual = median(spaces) if spaces else 0.0
-    found: list[list[Row]] = [[rows[0]]]
+    parts: list[list[Row]] = [[rows[0]]]
     for row, space in zip(rows[1:], spaces, strict=True):
         height = median(line.height for line in row)
         if space > usual + _NEW_PARAGRAPH * height:
-            found.append([])
-        found[-1].append(row)
-    return [Paragraph(rows=one) for one in found]
+            parts.append([])
+        parts[-1].append(row)
+    return [Paragraph(rows=one) for one in parts]
 
 
 def _space(above: Row, below: Row) -> float:

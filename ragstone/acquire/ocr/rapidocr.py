@@ -96,12 +96,12 @@ class RapidOcr:
                 boxes = [replace(box, x=image.width - box.x, y=image.height - box.y) for box in boxes]
         likely |= self._likely(strips, [number for number in range(len(boxes)) if number not in likely], run)
         letters = letters_of(languages or self._language(likely))
-        found: list[TextLine] = []
+        lines: list[TextLine] = []
         for number, box in enumerate(boxes):
             text, sure = self._alphabet.decode(likely[number], letters)
             if text.strip() and sure >= _LEAST:
-                found.append(_line(text, sure, box, picture.shape))
-        return Recognized(lines=found, upside_down=upside_down)
+                lines.append(_line(text, sure, box, picture.shape))
+        return Recognized(lines=lines, upside_down=upside_down)
 
     def _sure(self, likely: Mapping[int, Likely]) -> float:
         """Return the mean confidence of lines, each character counted."""

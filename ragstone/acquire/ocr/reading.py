@@ -109,11 +109,11 @@ def read_one(picture: Gray, recognizer: Recognizer, settings: AcquireSettings) -
     lines, turn = read.lines, turn.upside_down() if read.upside_down else turn
     shape = (picture.shape[0], picture.shape[1])
     boxed = (upright.shape[0], upright.shape[1])
-    found = [_rows(one, turn, shape, boxed) for one in paragraphs(lines)]
+    rows = [_rows(one, turn, shape, boxed) for one in paragraphs(lines)]
     letters = sum(len(_LETTER.findall(line.text)) for line in lines)
     if letters < _FEWEST_LETTERS:
         return Scan()
-    return Scan(paragraphs=found, confidence=confidence(lines), characters=sum(len(line.text) for line in lines))
+    return Scan(paragraphs=rows, confidence=confidence(lines), characters=sum(len(line.text) for line in lines))
 
 
 def write(writer: Writer, scan: Scan, page: int | None) -> None:

@@ -63,14 +63,14 @@ class Tesseract:
 
     def _recognized(self, picture: Gray, languages: Sequence[str], until: float) -> Recognized:
         wanted = [code for one in languages if (code := _CODES.get(one, one)) in self.installed]
-        known = wanted or self._language(picture, until)
-        lines = self._read(picture, known, until)
+        read_as = wanted or self._language(picture, until)
+        lines = self._read(picture, read_as, until)
         if lines and confidence(lines) < DOUBTFUL:
             turned = np.ascontiguousarray(np.rot90(picture, 2))
             # The language is told from words, which upside down are none.
-            known = wanted or self._language(turned, until)
-            if self._is_surer(turned, lines, known, until):
-                return Recognized(lines=self._read(turned, known, until), upside_down=True)
+            read_as = wanted or self._language(turned, until)
+            if self._is_surer(turned, lines, read_as, until):
+                return Recognized(lines=self._read(turned, read_as, until), upside_down=True)
         return Recognized(lines=lines)
 
     def _is_surer(self, turned: Gray, lines: Sequence[TextLine], languages: Sequence[str], until: float) -> bool:
@@ -84,13 +84,15 @@ class Tesseract:
 
     def _language(self, picture: Gray, until: float) -> list[str]:
         """Return the language of the middle of a picture, read in all languages, or all if it is not clear."""
-        known = [code for code in dict.fromkeys(["eng", *_CODES.values()]) if code in self.installed][:_MOST_LANGUAGES]
-        if len(known) > 1:
+        candidates = [code for code in dict.fromkeys(["eng", *_CODES.values()]) if code in self.installed][
+            :_MOST_LANGUAGES
+        ]
+        if len(candidates) > 1:
             third = len(picture) // 3
-            text = " ".join(line.text for line in self._read(picture[third : 2 * third], known, until))
-            if (code := _CODES.get(detect(text), "")) in known:
+            text = " ".join(line.text for line in self._read(picture[third : 2 * third], candidates, until))
+            if (code := _CODES.get(detect(text), "")) in candidates:
                 return [code]
-        return known or ["eng"]
+        return candidates or ["eng"]
 
     def _read(self, picture: Gray, languages: Sequence[str], until: float) -> list[TextLine]:
         height, width = picture.shape

@@ -44,14 +44,14 @@ def text_boxes(likely: NDArray[np.float32]) -> list[TextBox]:
     bounds = np.flatnonzero(np.diff(group[order])) + 1
     sums = np.concatenate([np.zeros((len(likely), 1), np.float64), np.cumsum(likely, axis=1, dtype=np.float64)], axis=1)
     scores = sums[rows, ends] - sums[rows, starts]
-    found: list[TextBox] = []
+    boxes: list[TextBox] = []
     for members in np.split(order, bounds):
         lengths = ends[members] - starts[members]
         if scores[members].sum() >= _SURE * lengths.sum():
             box = _box(rows[members], starts[members], ends[members], lengths)
             if box is not None:
-                found.append(box)
-    return found
+                boxes.append(box)
+    return boxes
 
 
 def _runs(mask: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -68,11 +68,11 @@ def _joined(rows: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np
     """Return a number for each run that runs touching one another, also by a corner, share."""
     parent = list(range(len(rows)))
 
-    def root(one: int) -> int:
-        while parent[one] != one:
-            parent[one] = parent[parent[one]]
-            one = parent[one]
-        return one
+    def root(node: int) -> int:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
 
     row, start, end = rows.tolist(), starts.tolist(), ends.tolist()
     above = 0

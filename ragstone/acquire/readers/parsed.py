@@ -340,12 +340,12 @@ def _line_of(row: Sequence[str]) -> str:
 
 def _placed_cells(row: Sequence[str], boxes: Sequence[Box | None], start: int, place: Place | None) -> list[Placed]:
     """Return where the cells of a row stand, whose line begins at ``start``."""
-    found: list[Placed] = []
+    out: list[Placed] = []
     for text, box in zip(row, boxes, strict=True):
         if place and text and box and (one := place(start, start + len(text), box)):
-            found.append(one)
+            out.append(one)
         start += len(text) + len(_BAR)
-    return found
+    return out
 
 
 def _cleaned(cell: str | Cell) -> Cell:

@@ -140,11 +140,11 @@ def _page(page: Json) -> _Page:
 
 def _named(read: Json) -> frozenset[str] | None:
     """Return the groups that may read; None if there is no restriction. Nobody may if the server does not tell."""
-    found = read.get("restrictions")
-    if not found or "group" not in found:
+    restrictions = read.get("restrictions")
+    if not restrictions or "group" not in restrictions:
         return frozenset()
-    groups = frozenset(str(one["name"]) for one in found["group"].get("results", ()))
-    is_open = not groups and not found.get("user", {}).get("results", ())
+    groups = frozenset(str(one["name"]) for one in restrictions["group"].get("results", ()))
+    is_open = not groups and not restrictions.get("user", {}).get("results", ())
     return None if is_open else groups
 
 

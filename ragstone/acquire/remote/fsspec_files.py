@@ -55,17 +55,17 @@ class FsspecSource:
         files = self._connected()
         root = str(files._strip_protocol(self.address)).rstrip("/")
         try:
-            found = _listed(files, root)
+            listed = _listed(files, root)
         except FileNotFoundError as error:
             raise SourceError(f"there is no file or folder '{self.address}'") from error
         except RagstoneError:
             raise
         except Exception as error:  # Each library has errors of its own.
             raise SourceError(f"{self.address} cannot be listed: {told(error)}") from error
-        if [one["name"].rstrip("/") for one in found] == [root] and found[0]["type"] == "file":
-            yield _entry("", found[0])
+        if [one["name"].rstrip("/") for one in listed] == [root] and listed[0]["type"] == "file":
+            yield _entry("", listed[0])
             return
-        yield from self._below(files, root, root, found)
+        yield from self._below(files, root, root, listed)
 
     def fetch(self, entry: Entry) -> Iterator[bytes]:
         files = self._connected()
@@ -141,15 +141,15 @@ def _class_of(scheme: str, address: str) -> Any:
         registry: Any = import_module("fsspec.registry")
     except ImportError as error:
         raise MissingExtra("fsspec", extra="remote") from error
-    known: dict[str, dict[str, str]] = registry.known_implementations
-    if scheme not in known or scheme in _NO_PLACES or "::" in address:
+    schemes: dict[str, dict[str, str]] = registry.known_implementations
+    if scheme not in schemes or scheme in _NO_PLACES or "::" in address:
         raise UsageError(f"'{address}' is not a supported kind of address; docs/sources.md lists the supported ones")
     try:
         if scheme in ("sftp", "ssh"):
             return import_module("ragstone.acquire.remote.fsspec_sftp").KnownHosts
         return registry.get_filesystem_class(scheme)
     except ImportError as error:
-        package = _PACKAGES.get(scheme) or known[scheme]["class"].partition(".")[0]
+        package = _PACKAGES.get(scheme) or schemes[scheme]["class"].partition(".")[0]
         raise MissingExtra(package, extra="") from error
 
 

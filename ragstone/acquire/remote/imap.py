@@ -56,13 +56,13 @@ class ImapSource:
         for written, folder in folders:
             try:
                 validity = self._select(server, written)
-                found = _ok(server.uid("FETCH", "1:*", "(RFC822.SIZE)"))
+                sizes = _ok(server.uid("FETCH", "1:*", "(RFC822.SIZE)"))
             except (imaplib.IMAP4.abort, OSError) as error:
                 raise SourceError(f"{self.address} has stopped answering: {error}") from error
             except imaplib.IMAP4.error as error:
                 yield Skipped(source=self._below(folder), reason=f"cannot be listed: {error}")
                 continue
-            for uid, size in sorted(_messages(found)):
+            for uid, size in sorted(_messages(sizes)):
                 name = f"{folder}/{uid}.eml".removeprefix(f"{self._wanted}/" if self._wanted else "")
                 yield Entry(name=name, version=f"{validity}/{uid}", kind=".eml", size=size)
 
@@ -123,7 +123,7 @@ class ImapSource:
 
     def _folders(self, server: imaplib.IMAP4) -> list[tuple[str, str]]:
         """Return the folders to read as the server writes them, and with slashes between their names, in order."""
-        wanted, found = self._wanted, list[tuple[str, str]]()
+        wanted, folders = self._wanted, list[tuple[str, str]]()
         for line in _ok(server.list()):
             if not (listed := _folder_of(line)):
                 continue
@@ -133,8 +133,8 @@ class ImapSource:
             )
             refused = _NO_MESSAGES if is_named else _NO_MESSAGES | _LEFT_OUT
             if (is_named or not wanted) and not attributes & refused:
-                found.append((written, folder))
-        return sorted(found)
+                folders.append((written, folder))
+        return sorted(folders)
 
     def _select(self, server: imaplib.IMAP4, written: str) -> int:
         """Open a folder for reading only, and return its UIDVALIDITY."""
@@ -165,14 +165,14 @@ class _Checked(imaplib.IMAP4):
 def decoded(name: str) -> str:
     """Return the name of a folder, which IMAP writes in a UTF-7 of its own (RFC 3501, 5.1.3)."""
 
-    def part(found: re.Match[str]) -> str:
-        inside = found[1].replace(",", "/")
+    def part(encoded: re.Match[str]) -> str:
+        inside = encoded[1].replace(",", "/")
         if not inside:
             return "&"
         try:
             return base64.b64decode(inside + "=" * (-len(inside) % 4)).decode("utf-16-be")
         except ValueError:
-            return found[0]
+            return encoded[0]
 
     return _MODIFIED_BASE64.sub(part, name)
 

@@ -121,12 +121,14 @@ class _Reading:
             given=self._given(entry),
         )
         try:
-            for one in documents_of(file, self.parser):
-                complete = complete and not isinstance(one, Skipped)
-                if isinstance(one, Document):
-                    whole = one.id == address
-                    one = placed(_described(one, entry, column, is_whole=whole), address, entry.name or address)
-                yield one
+            for document in documents_of(file, self.parser):
+                complete = complete and not isinstance(document, Skipped)
+                if isinstance(document, Document):
+                    whole = document.id == address
+                    document = placed(
+                        _described(document, entry, column, is_whole=whole), address, entry.name or address
+                    )
+                yield document
         except SourceError as error:
             complete = False
             yield Skipped(source=address, reason=str(error))

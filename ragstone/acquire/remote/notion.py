@@ -42,24 +42,24 @@ class NotionSource:
         Raises:
             UsageError: what follows the host is no id.
         """
-        found = _ID.fullmatch(re.sub(r"-(?=[0-9a-f]{4})", "", address.path))
-        if not address.host or (address.path and not found):
+        id = _ID.fullmatch(re.sub(r"-(?=[0-9a-f]{4})", "", address.path))
+        if not address.host or (address.path and not id):
             raise UsageError("write the address of a Notion database as notion://api.notion.com/ID, with 32 digits")
-        self._database = found[1] if found else ""
-        self.address = f"{address.scheme}://{address.server}" + (f"/{self._database}" if found else "")
+        self._database = id[1] if id else ""
+        self.address = f"{address.scheme}://{address.server}" + (f"/{self._database}" if id else "")
         self._base = f"{'http' if address.scheme.endswith('http') else 'https'}://{address.server}/v1"
         self._opening = opening
         self._people = dict[str, str]()
 
     def entries(self) -> Iterator[Entry | Skipped]:
         if self._database:
-            found = self._listed("POST", f"databases/{self._database}/query", {})
+            listed = self._listed("POST", f"databases/{self._database}/query", {})
         else:
             # In the order of their last change, which a change during the listing can only move forward.
             order = {"direction": "ascending", "timestamp": "last_edited_time"}
-            found = self._listed("POST", "search", {"filter": {"property": "object", "value": "page"}, "sort": order})
+            listed = self._listed("POST", "search", {"filter": {"property": "object", "value": "page"}, "sort": order})
         seen = set[str]()
-        for page in found:
+        for page in listed:
             id = str(page["id"]).replace("-", "")
             if not (page.get("archived") or page.get("in_trash") or id in seen):
                 seen.add(id)
@@ -111,11 +111,13 @@ class NotionSource:
     def _inside(self, id: str, depth: int) -> str:
         """Return the blocks in a page or block as Markdown."""
         parts = list[tuple[str, str]]()
-        for one in self._listed("GET", f"blocks/{id}/children", {}):
-            kind = str(one.get("type", ""))
+        for child in self._listed("GET", f"blocks/{id}/children", {}):
+            kind = str(child.get("type", ""))
             if kind not in _SEPARATE:
-                inside = self._inside(str(one["id"]), depth + 1) if one.get("has_children") and depth < _DEEPEST else ""
-                parts.append((kind, block(one, inside)))
+                inside = (
+                    self._inside(str(child["id"]), depth + 1) if child.get("has_children") and depth < _DEEPEST else ""
+                )
+                parts.append((kind, block(child, inside)))
         return together(parts)
 
     def _listed(self, method: str, path: str, body: Json) -> Iterator[Json]:

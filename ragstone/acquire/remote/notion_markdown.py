@@ -23,15 +23,15 @@ def words(rich_text: Sequence[Json]) -> str:
     return "".join(parts)
 
 
-def block(one: Json, inside: str) -> str:
+def block(content_block: Json, inside: str) -> str:
     """Return a block as Markdown; empty for one without words.
 
     Args:
-        one: the block.
+        content_block: the block.
         inside: the Markdown of the blocks in it. Of a table it is the rows.
     """
-    kind = str(one.get("type", ""))
-    content: Json = one.get(kind) or {}
+    kind = str(content_block.get("type", ""))
+    content: Json = content_block.get(kind) or {}
     text = words(content.get("rich_text", ()))
     match kind:
         case "heading_1" | "heading_2" | "heading_3":

@@ -116,22 +116,22 @@ class SqlSource:
     def _entry(self, row: Mapping[str, object], number: int, *, is_record: bool) -> Entry | Skipped:
         fields = {str(name): _plain(value) for name, value in row.items()}
         columns = self._opening.connection.columns
-        found = read_row(fields, columns, self._opening.settings.access.column, is_record=is_record)
-        key = found.key or str(number)
-        if not found.text:
+        read = read_row(fields, columns, self._opening.settings.access.column, is_record=is_record)
+        key = read.key or str(number)
+        if not read.text:
             return Skipped(source=f"{self.address}/{key}", reason="no text in the columns of text")
-        self._text = found.text
+        self._text = read.text
         return Entry(
             name=key,
             version=hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:32],
             kind=".txt",
-            title=found.title,
-            url=found.url,
-            groups=found.named.groups if found.named else None,
+            title=read.title,
+            url=read.url,
+            groups=read.named.groups if read.named else None,
             metadata={
-                **found.facts,
+                **read.facts,
                 "kind": "sql",
-                **({UNCLEAR: found.named.problem} if found.named and found.named.problem else {}),
+                **({UNCLEAR: read.named.problem} if read.named and read.named.problem else {}),
             },
         )
 

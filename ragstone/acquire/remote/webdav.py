@@ -51,15 +51,15 @@ class WebDavSource:
     def entries(self) -> Iterator[Entry | Skipped]:
         root = self._at.path
         try:
-            found = self._listed(root)
+            listed = self._listed(root)
         except SourceError:
             if not posixpath.splitext(root)[1]:
                 raise
-            found = self._listed(root, is_folder=False)
-        if [(one.path, one.is_folder) for one in found] == [(root, False)]:
-            yield Entry(name="", version=found[0].version, size=found[0].size)
+            listed = self._listed(root, is_folder=False)
+        if [(one.path, one.is_folder) for one in listed] == [(root, False)]:
+            yield Entry(name="", version=listed[0].version, size=listed[0].size)
             return
-        yield from self._below(root, found)
+        yield from self._below(root, listed)
 
     def fetch(self, entry: Entry) -> Iterator[bytes]:
         return self._client.download(self._url("/".join(part for part in (self._at.path, entry.name) if part)))

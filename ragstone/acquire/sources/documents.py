@@ -49,18 +49,18 @@ def documents_of(file: File, parser: ParserProcess) -> Iterator[Document | Skipp
         yield Skipped(source=file.source, reason=f"damaged: {type(error).__name__}: {error}")
 
 
-def placed(one: Document, name: str, place: str) -> Document:
+def placed(document: Document, name: str, place: str) -> Document:
     """Return a document with its path below the root of its source: where the root lies says nothing about it.
 
     Args:
-        one: as it was read from a file.
+        document: as it was read from a file.
         name: the name of the file, which begins its path.
         place: the path of the file below the root.
     """
-    path = one.metadata.get("path")
+    path = document.metadata.get("path")
     if not isinstance(path, str) or not path.startswith(name):
-        return one
-    return replace(one, metadata={**one.metadata, "path": place + path.removeprefix(name)})
+        return document
+    return replace(document, metadata={**document.metadata, "path": place + path.removeprefix(name)})
 
 
 def _of_known(file: File, parser: ParserProcess) -> Iterator[Document | Skipped]:

@@ -37,16 +37,16 @@ def read_given(document: Document, settings: AcquireSettings, stop: Event | None
         written.flush()
         file = File(path=Path(written.name), name=document.id, source=source, suffix=suffix, settings=settings)
         given = Given(named=named) if named else Given()
-        found = next(documents_of(replace(file, given=given), parser))
-    if isinstance(found, Skipped):
-        return found
+        read = next(documents_of(replace(file, given=given), parser))
+    if isinstance(read, Skipped):
+        return read
     own = {
         key: fact for key, fact in document.metadata.items() if not is_access_list(key, fact, column, describes=True)
     }
     return replace(
-        found,
+        read,
         source=document.source,
-        title=document.title or found.title,
-        url=document.url or found.url,
-        metadata={**{key: fact for key, fact in found.metadata.items() if key != "path"}, **own},
+        title=document.title or read.title,
+        url=document.url or read.url,
+        metadata={**{key: fact for key, fact in read.metadata.items() if key != "path"}, **own},
     )

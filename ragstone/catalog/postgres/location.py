@@ -215,20 +215,20 @@ class PostgresLocation:
             SELECT h.format, h.identity, p.version FROM home h LEFT JOIN pointers p ON p.pointer = %s
         """
         try:
-            found: list[Any] = self._server.rows(sql, [pointer])
+            rows: list[Any] = self._server.rows(sql, [pointer])
         except EngineError as error:
             if refused(error) not in _MISSING:
                 raise KnowledgeBaseError(f"the catalog cannot be reached: {error}") from error
-            found = []
+            rows = []
         self._identity = self._identity or str(read_json(self.folder / MARKER).get("identity", ""))
-        if self._identity and (not found or found[0][1] != self._identity):
+        if self._identity and (not rows or rows[0][1] != self._identity):
             raise KnowledgeBaseError(
                 f"{self.folder} belongs to a knowledge base '{self._name}' that is not on {self._server.name}; check"
                 f" DATABASE_URL or services.postgres.dsn. To start over, remove {self.folder}"
             )
-        if found and found[0][0] != FORMAT:
-            raise other_format(self.address, str(found[0][0]), FORMAT)
-        return found[0] if found else None
+        if rows and rows[0][0] != FORMAT:
+            raise other_format(self.address, str(rows[0][0]), FORMAT)
+        return rows[0] if rows else None
 
     def _note_identity(self) -> None:
         """Record in the folder which knowledge base it belongs to."""

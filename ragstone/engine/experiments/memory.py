@@ -47,35 +47,35 @@ class MemoizedEmbedder:
         return self._inner.tokens(text)
 
     async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:
-        known = self._vectors[role]
-        found = {text: known[text] for text in texts if text in known}
-        new = list(dict.fromkeys(text for text in texts if text not in known))
-        self._count_saved("vector", role, found)
+        kept = self._vectors[role]
+        vectors = {text: kept[text] for text in texts if text in kept}
+        new = list(dict.fromkeys(text for text in texts if text not in kept))
+        self._count_saved("vector", role, vectors)
         if new:
             started = time.perf_counter()
-            found.update(zip(new, await self._inner.embed(new, role=role, request=request), strict=True))
+            vectors.update(zip(new, await self._inner.embed(new, role=role, request=request), strict=True))
             self._note_spent("vector", role, new, started)
-            known.update((text, found[text]) for text in new)
-        while role == "passage" and len(known) > PASSAGES:  # the oldest go first
-            known.pop(next(iter(known)))
-        return np.stack([found[text] for text in texts])
+            kept.update((text, vectors[text]) for text in new)
+        while role == "passage" and len(kept) > PASSAGES:  # the oldest go first
+            kept.pop(next(iter(kept)))
+        return np.stack([vectors[text] for text in texts])
 
     async def embed_tokens(self, texts: Sequence[str], *, role: Role, request: Request) -> list[TokenVectors]:
         if not isinstance(self._inner, TokenEmbedder):
             raise TypeError(f"{self.fingerprint} has no token vectors")
         new = list(dict.fromkeys(text for text in texts if (role, text) not in self._tokens))
-        found = {text: self._tokens[role, text] for text in texts if (role, text) in self._tokens}
-        self._count_saved("tokens", role, found)
+        vectors = {text: self._tokens[role, text] for text in texts if (role, text) in self._tokens}
+        self._count_saved("tokens", role, vectors)
         if new:
             started = time.perf_counter()
-            found.update(zip(new, await self._inner.embed_tokens(new, role=role, request=request), strict=True))
+            vectors.update(zip(new, await self._inner.embed_tokens(new, role=role, request=request), strict=True))
             self._note_spent("tokens", role, new, started)
         for text in new:
-            self._tokens[role, text] = found[text]
-            self._held += len(found[text].spans)
+            self._tokens[role, text] = vectors[text]
+            self._held += len(vectors[text].spans)
         while self._held > TOKENS:  # the oldest go first
             self._held -= len(self._tokens.pop(next(iter(self._tokens))).spans)
-        return [found[text] for text in texts]
+        return [vectors[text] for text in texts]
 
     def _note_spent(self, what: str, role: Role, texts: Sequence[str], started: float) -> None:
         each = (time.perf_counter() - started) * 1000 / len(texts)

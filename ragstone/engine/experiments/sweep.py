@@ -206,11 +206,11 @@ def _variants(
     if not dimensions:
         raise UsageError("nothing to try; name a setting and its values: --grid query.vector_weight=.3,.5,.7")
     out = [(bench.settings(overrides, preset), tuple[str, ...]())]
-    known = {_settings_key(out[0][0])}
+    seen = {_settings_key(out[0][0])}
     for names in grid(dimensions) if count is None else sample(dimensions, count, seed):
         settings = bench.settings([*overrides, *names], preset)
-        if _settings_key(settings) not in known:
-            known.add(_settings_key(settings))
+        if _settings_key(settings) not in seen:
+            seen.add(_settings_key(settings))
             out.append((settings, names))
     return out
 

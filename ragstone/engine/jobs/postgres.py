@@ -153,15 +153,15 @@ class PostgresJobs:
         return JobCounts(**dict(self._rows(sql, [self._queue])))
 
     def erase(self, traces: Traces) -> None:
-        found = [(job, erased(job, traces)) for job in self._select("TRUE", [])]
-        if changed := [(job, kept) for job, kept in found if kept is not job]:
+        jobs = [(job, erased(job, traces)) for job in self._select("TRUE", [])]
+        if changed := [(job, kept) for job, kept in jobs if kept is not job]:
             with self._server.transaction() as db:
                 for job, kept in changed:
                     if kept is None:
                         db.execute("DELETE FROM ragstone.jobs WHERE id = %s", [job.id])
                     else:
                         self._write(db, kept)
-        if found:
+        if jobs:
             self._server.rewrite("ragstone", "^jobs$")
 
     def _select(self, which: str, values: list[object]) -> list[Job]:

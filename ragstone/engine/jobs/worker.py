@@ -154,7 +154,7 @@ class Worker:
         """Call the queue and return its result; retry while the queue is unavailable."""
         while True:
             try:
-                found = await asyncio.to_thread(what)
+                result = await asyncio.to_thread(what)
             except Damaged:
                 raise
             except _UNAVAILABLE as error:
@@ -164,7 +164,7 @@ class Worker:
                 await asyncio.sleep(POLL_SECONDS)
             else:
                 self._trouble = ""
-                return found
+                return result
 
 
 async def do_job(kb: KnowledgeBase, job: Job, documents: list[str], is_ours: Callable[[], bool]) -> AddReport:

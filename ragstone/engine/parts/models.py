@@ -125,7 +125,7 @@ def build_models(
             sentences=chunk.sentences,
             weigh=words().weigh,
             model=model,
-            known=lambda asked, request: words().known(asked, "", request),
+            occurs=lambda asked, request: words().known(asked, "", request),
             embedder=tokens().fingerprint,
             entailment=claims,
             reader=passages,

@@ -117,13 +117,13 @@ class SyncedVectors:
         if not self._catalog.knows(since):
             return Differences(missing=_none(), extra=_none(), changed=_none())
         with self._catalog.snapshot():
-            wanted, held = self._every_row(), self._store.rows()
+            wanted, stored = self._every_row(), self._store.rows()
             late = _joined(rows for rows, _ in self._catalog.vectors_since(since.generation, self._dimensions))
             gone = self._follower.removed_since(since)
-            missing = np.setdiff1d(np.setdiff1d(wanted, late), held)
-            extra = np.setdiff1d(np.setdiff1d(held, wanted), gone)
+            missing = np.setdiff1d(np.setdiff1d(wanted, late), stored)
+            extra = np.setdiff1d(np.setdiff1d(stored, wanted), gone)
             unlike = self._follower.unlike()
-            differences = Differences(missing=missing, extra=extra, changed=self._changed(held), unlike=unlike)
+            differences = Differences(missing=missing, extra=extra, changed=self._changed(stored), unlike=unlike)
             if mend and unlike:
                 self._sync(restart=True)
             elif mend and len(differences):

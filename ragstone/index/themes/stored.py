@@ -58,13 +58,13 @@ class StoredThemes:
             if not len(rows):
                 return None
             file = self._folder / f"{_name(where)}.npz"
-            stamp, known = _read(file)
-            if known is None or not catalog.knows(stamp):  # a catalog that was put back uses row numbers again
+            stamp, kept = _read(file)
+            if kept is None or not catalog.knows(stamp):  # a catalog that was put back uses row numbers again
                 themes = self._made(rows)
-            elif stamp == now and np.array_equal(known.rows, rows):
-                return known
+            elif stamp == now and np.array_equal(kept.rows, rows):
+                return kept
             else:
-                themes = self._updated(known, rows)
+                themes = self._updated(kept, rows)
                 themes = self._made(rows) if themes.has_drifted else themes
             self._write(file, now, themes)
         return themes

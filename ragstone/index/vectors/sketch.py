@@ -218,11 +218,11 @@ def _differing(bits: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[n
     for start in range(0, count, _BLOCK):
         block = bits[:, start : start + _BLOCK]
         size = block.shape[1]
-        total, word, three, one = out[start : start + size], words[:size], ones[:size], more[:size]
+        total, word, three, partial = out[start : start + size], words[:size], ones[:size], more[:size]
         for first in range(0, len(bits), 3):  # three words differ in at most 192 signs, which a byte holds
             np.bitwise_count(np.bitwise_xor(block[first], signs[first], out=word), out=three)
             for i in range(first + 1, min(first + 3, len(bits))):
-                np.add(three, np.bitwise_count(np.bitwise_xor(block[i], signs[i], out=word), out=one), out=three)
+                np.add(three, np.bitwise_count(np.bitwise_xor(block[i], signs[i], out=word), out=partial), out=three)
             if first:
                 np.add(total, three, out=total)
             else:

@@ -148,11 +148,11 @@ class Joining:
 
     def leads(self, chosen: Iterable[Chosen]) -> Leads:
         """Return what leads from these to each candidate that any of them leads to."""
-        found = defaultdict[int, list[tuple[Link, int]]](list)
+        leads = defaultdict[int, list[tuple[Link, int]]](list)
         for one in chosen:
             for place, links in self._from(one.place).items():
-                found[place] += [(link, one.place) for link in links]
-        return found
+                leads[place] += [(link, one.place) for link in links]
+        return leads
 
     def features(self, place: int, leads: Leads, covered: frozenset[str]) -> Coefficients:
         """Return the features of a candidate, given what leads to each from those chosen and the words they have."""
@@ -214,13 +214,13 @@ class Joining:
     def _shared_names(self, passage: Passage) -> list[Link]:
         """Return the rare names of a passage that the question has not, those nearest to the question first."""
         asked = set(words(self._asked.text))
-        found = [
+        named = [
             (sentence, [name for name in sentence.names if name != passage.title and not asked.issuperset(name)])
             for sentence in passage.sentences
         ]
-        rare = self._rare({name for _, names in found for name in names}, NAME_RARE)
+        rare = self._rare({name for _, names in named for name in names}, NAME_RARE)
         links = list[Link]()
-        for sentence, names in found:
+        for sentence, names in named:
             if linking := [name for name in names if name in rare]:
                 near = self._near(passage, sentence)
                 links += [Link(kind="name", name=name, near=near) for name in linking]

@@ -51,13 +51,13 @@ def bare(title: str) -> str:
 
 def names(text: str) -> list[str]:
     """Return the names of a text, each once, in order; a stop word at their beginning is left out."""
-    found = dict[str, None]()
+    ordered = dict[str, None]()
     for sentence in sentences(text):
         for match in _NAME.finditer(sentence):
             name = without_stop_words(match.group())
             if len(name) > 1:
-                found[name] = None
-    return list(found)
+                ordered[name] = None
+    return list(ordered)
 
 
 class Mentions:
@@ -88,13 +88,13 @@ def beginning(name: Sequence[str]) -> str:
     return name[0][:_STEM]
 
 
-def _same(one: str, other: str) -> bool:
+def _same(first: str, second: str) -> bool:
     """Return whether two lower-case words are forms of one name."""
-    if one == other:
+    if first == second:
         return True
-    shorter, longer = sorted((len(one), len(other)))
+    shorter, longer = sorted((len(first), len(second)))
     least = max(_STEM, round(_SHARED * longer))
-    return shorter >= least and one[:least] == other[:least] and not (one[-1:].isdigit() or other[-1:].isdigit())
+    return shorter >= least and first[:least] == second[:least] and not (first[-1:].isdigit() or second[-1:].isdigit())
 
 
 def without_stop_words(name: str) -> str:

@@ -101,14 +101,14 @@ def leaves_open(asked: Weighed, passages: Sequence[Passage], unseen: float, lang
 
 def leading_names(asked: Weighed, passages: Sequence[Passage], limit: int) -> list[str]:
     """Return the names in passages that the question has not, those in sentences nearest to the question first."""
-    known, found = set(words(asked.text)), dict[str, float]()
+    asked_words, nearness = set(words(asked.text)), dict[str, float]()
     for passage in passages:
         for sentence in passage.sentences:
-            new = [name for name, its in sentence.written.items() if _is_new(its, known, passage.title)]
+            new = [name for name, its in sentence.written.items() if _is_new(its, asked_words, passage.title)]
             near = asked.covered(sentence.all, passage.heading) if new else 0.0
             for name in new:
-                found[name] = max(near, found.get(name, 0.0))
-    return sorted(found, key=lambda name: -found[name])[:limit]
+                nearness[name] = max(near, nearness.get(name, 0.0))
+    return sorted(nearness, key=lambda name: -nearness[name])[:limit]
 
 
 def _is_new(name: tuple[str, ...], known: set[str], title: tuple[str, ...]) -> bool:

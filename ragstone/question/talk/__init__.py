@@ -88,13 +88,13 @@ def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
     """Return what the patterns of one language make of a text, without filler at its ends if that is understood."""
     for start, end in _cores(text, own.filler):
         core = text[start:end]
-        for one in own.patterns:
-            if one.kind == "unclear" and core != text:
+        for pattern in own.patterns:
+            if pattern.kind == "unclear" and core != text:
                 continue  # "was" is all that filler leaves of "was kannst du"
-            if found := one.pattern.fullmatch(core):
+            if found := pattern.pattern.fullmatch(core):
                 named = _named(found, start, text, written)
                 added = own.added.search(core) is not None
-                return Talk(kind=one.kind, language=own.name, fact=one.fact, added=added, **named)
+                return Talk(kind=pattern.kind, language=own.name, fact=pattern.fact, added=added, **named)
     # "Hello, thanks, bye": several in a row.
     if kind := _politeness(text, own):
         return Talk(kind=kind, language=own.name)
@@ -149,12 +149,12 @@ def _words_behind(text: str, filler: re.Pattern[str]) -> list[str]:
     ]
 
 
-def _named(found: re.Match[str], start: int, text: str, written: Sequence[str]) -> dict[str, str]:
+def _named(match: re.Match[str], start: int, text: str, written: Sequence[str]) -> dict[str, str]:
     """Return the named groups of a match, in the words of the question."""
     named: dict[str, str] = {}
-    for name, value in found.groupdict().items():
+    for name, value in match.groupdict().items():
         if value:
-            first = text.count(" ", 0, start + found.start(name))
+            first = text.count(" ", 0, start + match.start(name))
             # A pattern can use each name once.
             named["other" if name == "against" else name] = " ".join(written[first : first + value.count(" ") + 1])
     return named
@@ -201,11 +201,11 @@ def _atomic(text: str) -> str:
     A possessive repetition says the same, but misses matches before Python 3.11.5 (cpython issue 106052).
     """
     out, opened = list[str](), list[int]()
-    for at, one in enumerate(text):
-        if one == "(":
+    for at, character in enumerate(text):
+        if character == "(":
             opened.append(len(out))
-        out.append(one)
-        if one == ")":
+        out.append(character)
+        if character == ")":
             start = opened.pop()
             if text.startswith("*", at + 1) and text[:at].rstrip(" ").endswith(r")\b"):
                 out[start] = f"(?>{out[start]}"

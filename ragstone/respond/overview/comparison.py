@@ -54,7 +54,7 @@ class _Cell:
 
 
 def compared(
-    one: Sequence[Hit],
+    mine_hits: Sequence[Hit],
     other: Sequence[Hit],
     *,
     sentences: SentenceSplitter,
@@ -65,19 +65,19 @@ def compared(
     """Return what differs between two documents and what does not; None if one of them has nothing to quote.
 
     Args:
-        one: the chunks of a document, in order.
+        mine_hits: the chunks of a document, in order.
         other: those of the other document.
         sentences: splits a text.
         weigh: weighs words by how rare they are.
         request: who asks.
         language: of the lines that are not quoted.
     """
-    if not one or not other:
+    if not mine_hits or not other:
         return None
-    texts, full = replies(language), (name_of(one[0].chunk), name_of(other[0].chunk))
+    texts, full = replies(language), (name_of(mine_hits[0].chunk), name_of(other[0].chunk))
     names = _short(*full)
-    mine, yours = quotable(one, sentences), quotable(other, sentences)
-    cells = list(_cells_apart(one, other, names))
+    mine, yours = quotable(mine_hits, sentences), quotable(other, sentences)
+    cells = list(_cells_apart(mine_hits, other, names))
     apart = sorted(_sentences_apart(mine, yours), key=_differs_in_dates)
     only_one, only_other, shared = _divided(mine, yours, weigh, request)
     figures = [_side_by_side(*pair, names) for pair in apart[:MOST_SENTENCES]]
@@ -99,12 +99,12 @@ def _side_by_side(one: Quote, other: Quote, names: tuple[str, str]) -> tuple[Lab
     return Labelled.of(one, names[0]), Labelled.of(other, names[1])
 
 
-def _short(one: str, other: str) -> tuple[str, str]:
+def _short(first: str, second: str) -> tuple[str, str]:
     """Return two names without the words with which both begin, if something is left of each."""
-    left, right = one.split(), other.split()
+    left, right = first.split(), second.split()
     same = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
     short = " ".join(left[same:]), " ".join(right[same:])
-    return (shortened(short[0], MAX_NAME), shortened(short[1], MAX_NAME)) if all(short) else (one, other)
+    return (shortened(short[0], MAX_NAME), shortened(short[1], MAX_NAME)) if all(short) else (first, second)
 
 
 # ------------------------------------------------------------ sentences
@@ -183,23 +183,23 @@ def _nearest(mine: Sequence[set[str]], yours: Sequence[set[str]], rare: dict[str
     of sentences each, a common word is in most.
     """
     places = dict[str, list[int]]()
-    for at, one in enumerate(yours):
-        for word in one:
+    for at, words in enumerate(yours):
+        for word in words:
             places.setdefault(word, []).append(at)
-    found = list[tuple[float, int]]()
-    for one in mine:
-        whole, near = sum(rare[word] for word in one), set[int]()
-        for word in sorted(one & places.keys(), key=lambda word: (len(places[word]), word)):
+    nearest = list[tuple[float, int]]()
+    for words in mine:
+        whole, near = sum(rare[word] for word in words), set[int]()
+        for word in sorted(words & places.keys(), key=lambda word: (len(places[word]), word)):
             if near and len(near) + len(places[word]) > MOST_COMPARED:
                 break
             near.update(places[word][:MOST_COMPARED])
         if not near or not whole:
-            found.append((0.0, -1))
+            nearest.append((0.0, -1))
             continue
-        held = {at: sum(rare[word] for word in one & yours[at]) for at in near}
-        best = max(held, key=lambda at: (held[at], -len(yours[at]), -at))
-        found.append((1.0 if one == yours[best] else min(held[best] / whole, 0.999), best))
-    return found
+        shares = {at: sum(rare[word] for word in words & yours[at]) for at in near}
+        best = max(shares, key=lambda at: (shares[at], -len(yours[at]), -at))
+        nearest.append((1.0 if words == yours[best] else min(shares[best] / whole, 0.999), best))
+    return nearest
 
 
 def _in_order(quotes: Sequence[Quote]) -> list[Quote]:
@@ -219,12 +219,12 @@ def _cells_apart(
     """Yield the first cells of the same row and column whose figures differ, one pair for each row."""
     left, right, shown = _by_name(one), _by_name(other), set[str]()
     for name, cell in left.items():
-        found = right.get(name)
-        if found and name[0] not in shown and _figures(cell.text) != _figures(found.text):
+        counterpart = right.get(name)
+        if counterpart and name[0] not in shown and _figures(cell.text) != _figures(counterpart.text):
             shown.add(name[0])
             yield (
                 Labelled.of(cell.quote, f"{shortened(cell.row, MAX_NAME)} · {_of(names[0], cell.column)}"),
-                Labelled.of(found.quote, _of(names[1], found.column)),
+                Labelled.of(counterpart.quote, _of(names[1], counterpart.column)),
             )
 
 
@@ -237,7 +237,7 @@ def _by_name(hits: Iterable[Hit]) -> dict[tuple[str, str, int], _Cell]:
 
     A name that cells with different figures have is no name.
     """
-    found, doubtful = dict[tuple[str, str, int], _Cell](), set[tuple[str, str, int]]()
+    cells, doubtful = dict[tuple[str, str, int], _Cell](), set[tuple[str, str, int]]()
     for hit in hits:
         table = table_of(hit.chunk)
         for row in table.rows if table else ():
@@ -253,7 +253,7 @@ def _by_name(hits: Iterable[Hit]) -> dict[tuple[str, str, int], _Cell]:
                 new = _Cell(
                     quote=Quote(hit=hit, span=cell.span), row=" ".join(cell.label), column=" ".join(cell.header)
                 )
-                if name in found and found[name].text != new.text:
+                if name in cells and cells[name].text != new.text:
                     doubtful.add(name)
-                found.setdefault(name, new)
-    return {name: cell for name, cell in found.items() if name not in doubtful and name[0].strip("# ")}
+                cells.setdefault(name, new)
+    return {name: cell for name, cell in cells.items() if name not in doubtful and name[0].strip("# ")}

@@ -87,17 +87,17 @@ def _with_quotes(sections: Sequence[Section], hits: Sequence[Hit], split: Senten
     for hit in hits[::step]:
         chunk = hit.chunk
         for span in _items(chunk.text, split):
-            at, said = chunk.start + span.start, " ".join(span.of(chunk.text).split())
+            at, sentence = chunk.start + span.start, " ".join(span.of(chunk.text).split())
             goes_on = at < end and at not in begun  # the chunk begins within a sentence of the one before
             begun.add(at)
             end = max(end, chunk.start + span.end)
-            if goes_on or said in seen or not can_be_quoted(hit, span):
+            if goes_on or sentence in seen or not can_be_quoted(hit, span):
                 continue
-            seen.add(said)
+            seen.add(sentence)
             quote, section = Quote(hit=hit, span=span), max(bisect_right(starts, at) - 1, 0)
-            if not is_cut(quote) and said[0] != "(":  # what is in brackets is an aside or a note
+            if not is_cut(quote) and sentence[0] != "(":  # what is in brackets is an aside or a note
                 whole[section].append(quote)
-            elif _is_phrase(said) and said not in sections[section].title:
+            elif _is_phrase(sentence) and sentence not in sections[section].title:
                 fragments[section].append(quote)
     return [
         replace(one, quotes=tuple(own or other)) for one, own, other in zip(sections, whole, fragments, strict=True)
@@ -129,14 +129,14 @@ def _told(part: Part, count: int, weigh: Weigher, request: Request) -> list[Quot
 
 def _headings(sections: Sequence[Section], hits: Sequence[Hit]) -> list[Quote]:
     """Return the first headings where they stand in the text; those that are in no chunk are left out."""
-    found = list[Quote]()
+    headings = list[Quote]()
     for section in [one for one in sections if one.title][:MAX_PARTS]:
         for hit in hits:
             at = hit.chunk.text.find(section.title, max(section.start - hit.chunk.start, 0))
             if hit.chunk.start <= section.start < hit.chunk.end and at >= 0:
-                found.append(Quote(hit=hit, span=Span(start=at, end=at + len(section.title))))
+                headings.append(Quote(hit=hit, span=Span(start=at, end=at + len(section.title))))
                 break
-    return found
+    return headings
 
 
 def _names(part: Part, quotes: Sequence[Quote]) -> str:

@@ -73,12 +73,12 @@ def rests_on(answer: str, hits: Sequence[Hit]) -> str:
         answer: as it was shown.
         hits: the passages that it may rest on, best first.
     """
-    said = content(answer)
-    held = dict[str, set[str]]()
+    answered = content(answer)
+    shared = dict[str, set[str]]()
     for hit in hits:
-        held.setdefault(hit.chunk.document_id, set()).update(said & content(hit.chunk.text))
-    best = max(held, key=lambda id: len(held[id]), default="")
-    return best if best and 2 * len(held[best]) >= len(said) else ""
+        shared.setdefault(hit.chunk.document_id, set()).update(answered & content(hit.chunk.text))
+    best = max(shared, key=lambda id: len(shared[id]), default="")
+    return best if best and 2 * len(shared[best]) >= len(answered) else ""
 
 
 def hits_of(draft: Draft, hits: Sequence[Hit]) -> list[Hit]:

@@ -45,32 +45,32 @@ _ENDS = (".", "!", "…", "。")
 def can_be_quoted(hit: Hit, span: Span) -> bool:
     """Return whether a sentence is prose that can stand alone: no heading, cell, code or question."""
     text = hit.chunk.text
-    said = span.of(text)
-    count = len(said.split())
+    sentence = span.of(text)
+    count = len(sentence.split())
     return (
         LEAST_WORDS <= count <= MOST_WORDS
-        and sum(map(str.isalpha, said)) >= LEAST_LETTERS * len(said)
+        and sum(map(str.isalpha, sentence)) >= LEAST_LETTERS * len(sentence)
         and not hit.chunk.facts.get("is_code")
         and not hit.chunk.facts.get("is_table")
-        and " | " not in said
+        and " | " not in sentence
         and not structure.is_heading(text, span)
         and not structure.is_table(text, span)
         and not structure.is_directive(text, span)
         and structure.code_around(text, span.start) is None
-        and not said.rstrip().endswith(("?", ":"))
+        and not sentence.rstrip().endswith(("?", ":"))
     )
 
 
 def quotable(hits: Iterable[Hit], split: SentenceSplitter) -> list[Quote]:
     """Return the sentences of chunks that can be quoted, in order; those of overlapping chunks come once."""
-    found, seen = list[Quote](), set[str]()
+    quotes, seen = list[Quote](), set[str]()
     for hit in hits:
         for span in split(hit.chunk.text):
             said = " ".join(span.of(hit.chunk.text).split())
             if said not in seen and can_be_quoted(hit, span):
-                found.append(Quote(hit=hit, span=span))
+                quotes.append(Quote(hit=hit, span=span))
                 seen.add(said)
-    return found
+    return quotes
 
 
 class Told:

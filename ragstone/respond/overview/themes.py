@@ -122,13 +122,13 @@ def _label(
 def _terms(text: str) -> Iterator[tuple[str, str]]:
     """Yield the content words of a text and its pairs of neighbours, each plain and as it is written."""
     stop, last = lexicon().stop, None
-    for found in _WORD.finditer(text):
-        written = found.group()
+    for match in _WORD.finditer(text):
+        written = match.group()
         word = plain(written)
         if len(word) < LEAST_LETTERS or word in stop:
             last = None
             continue
         yield word, written
-        if last and text[last[2] : found.start()] == " ":
+        if last and text[last[2] : match.start()] == " ":
             yield f"{last[0]} {word}", f"{last[1]} {written}"
-        last = (word, written, found.end())
+        last = (word, written, match.end())

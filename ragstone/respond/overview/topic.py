@@ -67,11 +67,11 @@ class Topic:
         return [one for one in every if self.share(one.span.of(one.hit.chunk.text))] or every
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(first: str, second: str) -> bool:
     """Return whether two words begin alike, as forms of one word do."""
-    shorter, longer = sorted((len(one), len(other)))
+    shorter, longer = sorted((len(first), len(second)))
     least = max(LEAST_LETTERS, round(ALIKE * longer))
-    return one == other or (shorter >= least and one[:least] == other[:least])
+    return first == second or (shorter >= least and first[:least] == second[:least])
 
 
 def digest(
@@ -122,13 +122,13 @@ def timeline(
         for date, own in dated
     ]
     texts = replies(language)
-    known = [
+    with_date = [
         (Labelled.of(one, f"{date}, {name_of(one.hit.chunk)}"),)
         for date, one in sorted(lines, key=lambda line: line[0])
         if date
     ]
     unknown = [(Labelled.of(one, name_of(one.hit.chunk)),) for date, one in lines if not date]
-    groups = [Group(heading="", lines=tuple(known)), Group(heading=texts.undated, lines=tuple(unknown))]
+    groups = [Group(heading="", lines=tuple(with_date)), Group(heading=texts.undated, lines=tuple(unknown))]
     return page(texts.timeline.format(topic=topic.text), groups)
 
 

@@ -27,7 +27,7 @@ MOST_READ = 800
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Overlap:
     """What each sentence of a passage holds of each word of a sentence, (sentences, words), and the best of them."""
 
     passage: Passage
@@ -65,41 +65,41 @@ class Held:
         return f"{passage.heading[: MOST_READ // 4]}\n{told}".strip()[: 2 * MOST_READ]
 
 
-def hold(asked: Sequence[Word], weights: NDArray[np.float64], passages: Sequence[Passage]) -> list[Held]:
+def hold(asked: Sequence[Word], weights: NDArray[np.float64], passages: Sequence[Passage]) -> list[Overlap]:
     """Return how much of a sentence each passage holds."""
-    return [_held(asked, weights, passage) for passage in passages]
+    return [_overlap(asked, weights, passage) for passage in passages]
 
 
-def chosen(held: Sequence[Held], named: int, keys: NDArray[np.bool_]) -> list[Held]:
+def chosen(overlaps: Sequence[Overlap], named: int, keys: NDArray[np.bool_]) -> list[Overlap]:
     """Return the passages to quote, the best first; none if none holds enough.
 
     Args:
-        held: how much each passage holds; the first ``named`` are those that the writer cites.
+        overlaps: how much each passage holds; the first ``named`` are those that the writer cites.
         named: how many of them are cited.
         keys: which words are figures or names.
     """
-    first = max(held[:named] or held, key=lambda one: one.share)
-    best = max(held, key=lambda one: one.share)
+    first = max(overlaps[:named] or overlaps, key=lambda one: one.share)
+    best = max(overlaps, key=lambda one: one.share)
     if not named and best.share < CLOSE:
         return []
     if best.share - first.share >= INSTEAD:
         first = best
     out, have = [first], first.words
-    for one in held[:named]:
-        gain = np.maximum(one.words - have, 0) * one.weights
-        if one is not first and (gain.sum() >= GAIN or (gain * keys).sum() >= GAIN / 2):
-            out.append(one)
-            have = np.maximum(have, one.words)
+    for candidate in overlaps[:named]:
+        gain = np.maximum(candidate.words - have, 0) * candidate.weights
+        if candidate is not first and (gain.sum() >= GAIN or (gain * keys).sum() >= GAIN / 2):
+            out.append(candidate)
+            have = np.maximum(have, candidate.words)
     return out
 
 
-def quotes(some: Sequence[Held]) -> tuple[Quote, ...]:
+def quotes(some: Sequence[Overlap]) -> tuple[Quote, ...]:
     """Return the quotes of passages, one for each hit and part."""
     return tuple(quote for one in some for quote in one.quotes())
 
 
-def _held(asked: Sequence[Word], weights: NDArray[np.float64], passage: Passage) -> Held:
-    found = np.zeros((len(passage.spans), len(asked)))
+def _overlap(asked: Sequence[Word], weights: NDArray[np.float64], passage: Passage) -> Overlap:
+    coverage = np.zeros((len(passage.spans), len(asked)))
     forms = [passage.vocabulary.forms(word) for word in asked]
     heading = {form(word) for word in passage.heading_words}
     for part, some in enumerate(passage.words):
@@ -108,16 +108,16 @@ def _held(asked: Sequence[Word], weights: NDArray[np.float64], passage: Passage)
         there = {form(word) for word in some}
         for place, word in enumerate(asked):
             if not forms[place].isdisjoint(there) or (word.capitals and initials(word, some)):
-                found[part, place] = 1.0
+                coverage[part, place] = 1.0
             elif not forms[place].isdisjoint(heading):
-                found[part, place] = 0.6
+                coverage[part, place] = 0.6
     parts: list[int] = []
     have = np.zeros(len(asked))
-    while len(parts) < 2 and len(found):
-        gains = np.maximum(found, have) @ weights - have @ weights
+    while len(parts) < 2 and len(coverage):
+        gains = np.maximum(coverage, have) @ weights - have @ weights
         best = int(gains.argmax())
         if gains[best] <= 0 or (parts and gains[best] < GAIN):
             break
         parts.append(best)
-        have = np.maximum(have, found[best])
-    return Held(passage=passage, found=found, weights=weights, parts=tuple(parts))
+        have = np.maximum(have, coverage[best])
+    return Overlap(passage=passage, found=coverage, weights=weights, parts=tuple(parts))

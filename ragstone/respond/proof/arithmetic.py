@@ -36,18 +36,18 @@ def derived(own: Figure, sentence: str, operands: Sequence[Figure]) -> bool:
     if any(near(goal, one, step) for goal in own.base() for one in results):
         return True
     plain_results: list[float] = []
-    for one, other in combinations(some, 2):
-        for a, b in ((x, y) for x in one.values for y in other.values if x and y):
+    for operand, other in combinations(some, 2):
+        for a, b in ((x, y) for x in operand.values for y in other.values if x and y):
             if (
                 "product" in cues
-                and (one.unit != other.unit or not own.unit)
-                and own.measure in (one.measure, other.measure)
+                and (operand.unit != other.unit or not own.unit)
+                and own.measure in (operand.measure, other.measure)
             ):
                 plain_results.append(a * b)
             if (
                 "ratio" in cues
                 and own.measure in ("", "%")
-                and (one.measure == other.measure or "" in (one.measure, other.measure))
+                and (operand.measure == other.measure or "" in (operand.measure, other.measure))
             ):
                 by = 100.0 if own.unit == "%" else 1.0
                 plain_results += [by * a / b, by * b / a, by * abs(a - b) / abs(b), by * abs(a - b) / abs(a)]

@@ -74,7 +74,7 @@ class ModelChecker:
         return found
 
     async def check_all(
-        self, sentences: Sequence[str], hits: Sequence[Hit], request: Request, known: Sequence[Proof] = ()
+        self, sentences: Sequence[str], hits: Sequence[Hit], request: Request, checked: Sequence[Proof] = ()
     ) -> list[Proof]:
         """Return the proofs of all sentences of an answer, from one reply of the model.
 
@@ -82,12 +82,12 @@ class ModelChecker:
             sentences: without citation markers, in order.
             hits: the evidence.
             request: until when, and who pays.
-            known: the proofs without the model; without them the sentences are checked first.
+            checked: the proofs without the model; without them the sentences are checked first.
 
         Raises:
             ModelError: the model failed.
         """
-        proofs = list(known)
+        proofs = list(checked)
         for place in range(len(proofs), len(sentences)):
             before = "\n".join(sentences[:place])
             proofs.append(await self._checker.check(sentences[place], hits, request, before))
@@ -117,17 +117,17 @@ def _read(text: str) -> dict[int, Checked]:
     return out
 
 
-def _decided(proof: Proof, told: Checked | None, hits: Sequence[Hit]) -> Proof:
+def _decided(proof: Proof, verdict: Checked | None, hits: Sequence[Hit]) -> Proof:
     """Return a proof as the model changes it."""
-    if told is None:
+    if verdict is None:
         return proof
-    quote = located(told.quote or "", hits)
-    if told.means == "yes" and quote is not None and not _has_wrong_figure(proof):
+    quote = located(verdict.quote or "", hits)
+    if verdict.means == "yes" and quote is not None and not _has_wrong_figure(proof):
         return Proof(state="supported", support=max(proof.support, SUPPORTED), quotes=proof.quotes or (quote,))
-    if told.means == "no" and quote is not None:
+    if verdict.means == "no" and quote is not None:
         reason = proof.reason or f"the passage says: {quote.span.of(quote.hit.chunk.text)}"
         return replace(proof, state="contradicted", support=min(proof.support, 1 - SUPPORTED), reason=reason)
-    if told.means == "absent":
+    if verdict.means == "absent":
         reason = proof.reason or "no source says this"
         return replace(proof, state="contradicted", support=min(proof.support, 1 - SUPPORTED), reason=reason)
     return proof

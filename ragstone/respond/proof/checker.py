@@ -20,7 +20,7 @@ from ragstone.core.readings import Judgement
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
 from ragstone.language.facts import Word, alike, words
-from ragstone.respond.proof.alignment import Held, chosen, hold, quotes
+from ragstone.respond.proof.alignment import Overlap, chosen, hold, quotes
 from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_names
 from ragstone.respond.proof.passages import Passage, Passages
 from ragstone.respond.proof.polarity import turned
@@ -54,10 +54,10 @@ class Reading:
     the ones that the writer names, and any that hold more of it. ``others`` are the rest.
     """
 
-    quoted: Sequence[Held]
-    best: Held
-    cited: Sequence[Held]
-    others: Sequence[Held]
+    quoted: Sequence[Overlap]
+    best: Overlap
+    cited: Sequence[Overlap]
+    others: Sequence[Overlap]
 
 
 class ProofChecker:
@@ -80,20 +80,20 @@ class ProofChecker:
         reading = self.read(sentence, hits, request, named)
         if reading is None:
             return UNCHECKED
-        found = quotes(reading.quoted)
+        quoted = quotes(reading.quoted)
         if doubts := doubts_of(sentence, reading, before):
-            return _contradicted(doubts, sentence, supported(reading.best.share, None), found)
+            return _contradicted(doubts, sentence, supported(reading.best.share, None), quoted)
         judgement = await self.judged(sentence, reading.best, request)
         support = supported(reading.best.share, judgement)
         if judgement is not None and judgement.supported < REJECTED:
             rest = [one for one in (*reading.cited, *reading.others) if one is not reading.best]
             if not await self._rejects(sentence, rest, request):
-                return Proof(state="unchecked", support=support, quotes=found)
+                return Proof(state="unchecked", support=support, quotes=quoted)
             parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
             reason = "no source says this"
             return Proof(state="contradicted", support=support, reason=reason, unsupported=parts)
         return Proof(
-            state="supported" if found and support >= SUPPORTED else "unchecked", support=support, quotes=found
+            state="supported" if quoted and support >= SUPPORTED else "unchecked", support=support, quotes=quoted
         )
 
     def read(self, sentence: str, hits: Sequence[Hit], request: Request, named: int) -> Reading | None:
@@ -101,22 +101,22 @@ class ProofChecker:
         asked, passages = words(sentence)[:LONGEST], self._passages.of(hits)
         if not passages or not has_content(asked, passages):
             return None
-        held = hold(asked, self._weights(asked, request), passages)
-        some = chosen(held, named, np.array([word.key for word in asked]))
-        best = some[0] if some else max(held, key=lambda one: one.share)
-        most = max((one.share for one in held[:named]), default=0.0)
-        cited = [one for place, one in enumerate(held) if place < named or one.share > most or not named]
-        others = [one for one in held if all(one is not other for other in cited)]
+        overlaps = hold(asked, self._weights(asked, request), passages)
+        some = chosen(overlaps, named, np.array([word.key for word in asked]))
+        best = some[0] if some else max(overlaps, key=lambda one: one.share)
+        most = max((one.share for one in overlaps[:named]), default=0.0)
+        cited = [one for place, one in enumerate(overlaps) if place < named or one.share > most or not named]
+        others = [one for one in overlaps if all(one is not other for other in cited)]
         return Reading(quoted=some, best=best, cited=cited, others=others)
 
-    async def judged(self, sentence: str, held: Held, request: Request) -> Judgement | None:
+    async def judged(self, sentence: str, overlap: Overlap, request: Request) -> Judgement | None:
         """Return what the model says of a sentence beside a passage; None if it cannot tell."""
-        if self._entailment is None or self._entailment.familiarity(sentence) < FAMILIAR or not held.parts:
+        if self._entailment is None or self._entailment.familiarity(sentence) < FAMILIAR or not overlap.parts:
             return None
-        [judgement] = await self._entailment.judge([sentence], [held.read()], request)
+        [judgement] = await self._entailment.judge([sentence], [overlap.read()], request)
         return judgement
 
-    async def _rejects(self, sentence: str, others: Sequence[Held], request: Request) -> bool:
+    async def _rejects(self, sentence: str, others: Sequence[Overlap], request: Request) -> bool:
         """Return whether the model rejects a sentence beside another passage, too, because writers cite wrongly."""
         best = max(others, key=lambda one: one.share, default=None)
         judgement = await self.judged(sentence, best, request) if best else None
@@ -134,12 +134,12 @@ def doubts_of(sentence: str, reading: Reading, before: str) -> list[Doubt]:
     """Return what is surely wrong with a sentence, in its order."""
     best = reading.best
     cited, others = ([one.passage for one in some] for some in (reading.cited, reading.others))
-    found = [
+    doubts = [
         *doubtful_figures(sentence, cited, others, before),
         *doubtful_names(sentence, [*cited, *others], before),
         *(doubt for part in best.parts[:1] for doubt in turned(sentence, best.passage.shown(part))),
     ]
-    return sorted(found, key=lambda doubt: doubt.span)
+    return sorted(doubts, key=lambda doubt: doubt.span)
 
 
 def has_content(asked: Sequence[Word], passages: Sequence[Passage]) -> bool:
@@ -163,7 +163,7 @@ def supported(share: float, judgement: Judgement | None) -> float:
 
 def unsupported_words(sentence: str, judgement: Judgement) -> tuple[Span, ...]:
     """Return the parts of a sentence, of whole words, that nothing in the evidence says."""
-    found: list[Span] = []
+    spans: list[Span] = []
     for word in _WORD.finditer(sentence):
         shares = [
             share
@@ -172,18 +172,18 @@ def unsupported_words(sentence: str, judgement: Judgement) -> tuple[Span, ...]:
         ]
         if max(shares, default=0.0) < MARKED:
             continue
-        if found and len(_WORD.findall(sentence[found[-1].end : word.start()])) <= _GAP:
-            found[-1] = Span(start=found[-1].start, end=word.end())
+        if spans and len(_WORD.findall(sentence[spans[-1].end : word.start()])) <= _GAP:
+            spans[-1] = Span(start=spans[-1].start, end=word.end())
         else:
-            found.append(Span(start=word.start(), end=word.end()))
-    return tuple(found)
+            spans.append(Span(start=word.start(), end=word.end()))
+    return tuple(spans)
 
 
-def _contradicted(doubts: Sequence[Doubt], sentence: str, support: float, found: tuple[Quote, ...]) -> Proof:
+def _contradicted(doubts: Sequence[Doubt], sentence: str, support: float, quoted: tuple[Quote, ...]) -> Proof:
     parts = tuple(dict.fromkeys(doubt.span.of(sentence) for doubt in doubts))
     reason = "; ".join(dict.fromkeys(doubt.reason for doubt in doubts))
     # Beside "no source mentions it", a quote would look like its proof.
-    shown = found if any(doubt.reason.startswith("the passage") for doubt in doubts) else ()
+    shown = quoted if any(doubt.reason.startswith("the passage") for doubt in doubts) else ()
     return Proof(
         state="contradicted", support=min(support, 1 - SUPPORTED), reason=reason, unsupported=parts, quotes=shown
     )

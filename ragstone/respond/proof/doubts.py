@@ -55,29 +55,31 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
     """
     own, said = figures(sentence), figures(before)
     out: list[Doubt] = []
-    for one in own:
-        if _step().search(sentence[: one.span.start]) or any(same(one, other) or same(other, one) for other in said):
+    for figure in own:
+        if _step().search(sentence[: figure.span.start]) or any(
+            same(figure, other) or same(other, figure) for other in said
+        ):
             continue
-        if one.unit == "code":
-            version = None if _stands(one, [*cited, *others]) else _other_version(one, sentence, cited)
+        if figure.unit == "code":
+            version = None if _stands(figure, [*cited, *others]) else _other_version(figure, sentence, cited)
             if version is not None:
-                out.append(Doubt(span=one.span, reason=f"the passage says {version.shown}, not {one.shown}"))
+                out.append(Doubt(span=figure.span, reason=f"the passage says {version.shown}, not {figure.shown}"))
             continue
-        stands, rival = _stands(one, cited), _rival(one, sentence, cited)
-        if stands and (rival is None or one.measure in ("month name", "time")):
+        stands, rival = _stands(figure, cited), _rival(figure, sentence, cited)
+        if stands and (rival is None or figure.measure in ("month name", "time")):
             continue
-        if one.measure == "time" and _is_distance(one, sentence):
+        if figure.measure == "time" and _is_distance(figure, sentence):
             continue  # "two weeks before": calculated from dates
         if rival is not None:
-            reason = f"the passage says {rival.shown}, not {one.shown}"
-        elif one.counted or one.rough:
+            reason = f"the passage says {rival.shown}, not {figure.shown}"
+        elif figure.counted or figure.rough:
             continue  # counted or estimated by the writer
         else:
-            elsewhere = _stands(one, others)
-            reason = f"the cited passage does not say {one.shown}" if elsewhere else f"no source says {one.shown}"
-        operands = [*_operands(sentence, before, cited), *(other for other in own if other is not one)]
-        if stands or not derived(one, sentence, operands):
-            out.append(Doubt(span=one.span, reason=reason))
+            elsewhere = _stands(figure, others)
+            reason = f"the cited passage does not say {figure.shown}" if elsewhere else f"no source says {figure.shown}"
+        operands = [*_operands(sentence, before, cited), *(other for other in own if other is not figure)]
+        if stands or not derived(figure, sentence, operands):
+            out.append(Doubt(span=figure.span, reason=reason))
     return out
 
 
@@ -146,32 +148,32 @@ def _operands(sentence: str, before: str, passages: Sequence[Passage]) -> list[F
     return out
 
 
-def _rival(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | None:
+def _rival(figure: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | None:
     """Return the figure of the passages in whose place this one stands; None if that is not sure.
 
     The words near it stand near the other one, whose unit or kind is the same, and not near itself.
     """
-    near = _near_words(sentence, one)
+    near = _near_words(sentence, figure)
     if not near:
         return None
-    best, own, found = 0.0, 0.0, None
-    others = [other for other in figures(sentence) if other is not one]
+    best, own, rival = 0.0, 0.0, None
+    others = [other for other in figures(sentence) if other is not figure]
     for passage in passages:
         forms = [passage.vocabulary.forms(word) for word, _ in near]
         for placed in passage.figures:
-            in_cell = bool(placed.head) and not placed.figure.unit and _kind(one) != "year"
-            alike_kind = in_cell or (placed.figure.measure == one.measure and _kind(placed.figure) == _kind(one))
-            equal = same(one, placed.figure)
+            in_cell = bool(placed.head) and not placed.figure.unit and _kind(figure) != "year"
+            alike_kind = in_cell or (placed.figure.measure == figure.measure and _kind(placed.figure) == _kind(figure))
+            equal = same(figure, placed.figure)
             if not (alike_kind or equal) or passage.asks(placed.part):
                 continue
             share = _share(near, forms, passage, placed, others)
             if equal:
                 own = max(own, share)
             elif share > best:
-                best, found = share, placed.figure
-    ahead = AHEAD_BARE if not one.unit else AHEAD
-    if found is not None and best >= NEAR and best - own >= ahead and not _within(one, sentence, found):
-        return found
+                best, rival = share, placed.figure
+    ahead = AHEAD_BARE if not figure.unit else AHEAD
+    if rival is not None and best >= NEAR and best - own >= ahead and not _within(figure, sentence, rival):
+        return rival
     return None
 
 
@@ -180,11 +182,11 @@ def _is_distance(one: Figure, sentence: str) -> bool:
     return lexicon().calculated["apart"].search(plain(sentence[one.span.end : one.span.end + 20])) is not None
 
 
-def _kind(one: Figure) -> str:
+def _kind(figure: Figure) -> str:
     """Return what a bare figure seems to be."""
-    if one.unit or not one.values:
-        return one.unit and "unit"
-    return "year" if one.values[0] == int(one.values[0]) and 1500 <= one.values[0] <= 2100 else "number"
+    if figure.unit or not figure.values:
+        return figure.unit and "unit"
+    return "year" if figure.values[0] == int(figure.values[0]) and 1500 <= figure.values[0] <= 2100 else "number"
 
 
 def _other_version(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | None:
@@ -220,20 +222,20 @@ def _share(
     some, place = passage.words[placed.part], placed.figure.span
     head = {word.lower for word in words(placed.head)}
     before = sum(word.span.end <= place.start for word in some)
-    held: list[float] = []
+    weights: list[float] = []
     for (_, weight), these in zip(near, forms, strict=True):
         if not these.isdisjoint(head):
-            held.append(weight)
+            weights.append(weight)
             continue
         apart = [
             (before - n - 1) if n < before else max(0, n - before) for n, word in enumerate(some) if word.lower in these
         ]
         if apart:
             far = 0 if placed.figure.in_cell else max(0, min(apart) - _CLOSE)
-            held.append(weight / (1 + far / _FALL))
-    if len(held) < min(2, len(near)):
+            weights.append(weight / (1 + far / _FALL))
+    if len(weights) < min(2, len(near)):
         return 0.0
-    return sum(held) / sum(weight for _, weight in near) + _headed(placed, own)
+    return sum(weights) / sum(weight for _, weight in near) + _headed(placed, own)
 
 
 def _headed(placed: Placed, own: Sequence[Figure]) -> float:

@@ -92,27 +92,27 @@ class Figure:
 @lru_cache(maxsize=512)
 def figures(text: str) -> tuple[Figure, ...]:
     """Return the figures of a text, in order."""
-    found: list[Figure] = []
+    out: list[Figure] = []
     tokens, place = list(_TOKEN.finditer(text)), 0
     while place < len(tokens):
         some, used = _figure(text, tokens, place)
-        found += some
+        out += some
         place += max(used, 1)
-    return tuple(_shared_units(text, found))
+    return tuple(_shared_units(text, out))
 
 
 def _shared_units(text: str, found: Sequence[Figure]) -> list[Figure]:
     """Return the figures with what ranges and lists write only once: "5 to 40 °C", "$25–30 million"."""
     out = list(found)
     for place in range(len(out) - 2, -1, -1):
-        one, after = out[place], out[place + 1]
-        if not _range().fullmatch(text[one.span.end : after.span.start]) or {one.unit, after.unit} & NAMED:
+        first, after = out[place], out[place + 1]
+        if not _range().fullmatch(text[first.span.end : after.span.start]) or {first.unit, after.unit} & NAMED:
             continue
-        if after.scale != one.scale == 1:
-            values = (*one.values, *(value * after.scale for value in one.values))
-            one = replace(one, values=values, scale=after.scale)
-        unit = one.unit or after.unit
-        out[place] = replace(one, unit=unit, counted=one.counted and not unit)
+        if after.scale != first.scale == 1:
+            values = (*first.values, *(value * after.scale for value in first.values))
+            first = replace(first, values=values, scale=after.scale)
+        unit = first.unit or after.unit
+        out[place] = replace(first, unit=unit, counted=first.counted and not unit)
         out[place + 1] = replace(after, unit=after.unit or (unit if unit not in BASE else ""))
     return out
 

@@ -84,11 +84,11 @@ class Passage:
         heads = self._heads()
         for part, span in enumerate(self.spans):
             cells = _cells(span.of(self.text)) if heads[part] else []
-            for one in self._scaled(figures(span.of(self.text))):
-                column = sum(start <= one.span.start for start in cells) - 1
+            for figure in self._scaled(figures(span.of(self.text))):
+                column = sum(start <= figure.span.start for start in cells) - 1
                 names = heads[part]
                 head = names[column] if 0 <= column < len(names) else ""
-                out.append(Placed(figure=replace(one, in_cell=bool(cells)), part=part, head=head))
+                out.append(Placed(figure=replace(figure, in_cell=bool(cells)), part=part, head=head))
         return out
 
     @cached_property
@@ -139,8 +139,8 @@ class Passages:
     def _each(self, hits: Sequence[Hit]) -> Iterator[Passage]:
         for hit in hits:
             key = (hit.chunk.id, hit.chunk.headed)
-            found = self._read.pop(key, None) or Passage(hit, self._sentences)
+            passage = self._read.pop(key, None) or Passage(hit, self._sentences)
             while len(self._read) >= MAX_CACHED:
                 self._read.pop(next(iter(self._read)))
-            self._read[key] = found
-            yield found
+            self._read[key] = passage
+            yield passage

@@ -120,12 +120,12 @@ class Prover:
     async def _proof(self, sentence: Sentence) -> Proof:
         claimed = [self._hits[number - 1] for number in sentence.claimed if 0 < number <= len(self._hits)]
         hits, named = [*claimed, *(hit for hit in self._hits if hit not in claimed)], len(claimed)
-        found, text = verdict(sentence.text), markdown.bare(sentence.text)
+        stated, text = verdict(sentence.text), markdown.bare(sentence.text)
         before, self._before = self._before, f"{self._before}\n{text}"
-        if found is None:
+        if stated is None:
             return await self._checker.check(text, hits, self._request, before, named)
-        proof = await self._checker.check(found.rest, hits, self._request, before, named)
-        return AGAINST if self._claims.contradicts(found, found.rest) else proof
+        proof = await self._checker.check(stated.rest, hits, self._request, before, named)
+        return AGAINST if self._claims.contradicts(stated, stated.rest) else proof
 
     async def _answered(self, sentence: Sentence) -> Proof:
         """Return the proof of yes or no alone: whether the evidence says, or denies, what the question asks."""

@@ -93,7 +93,7 @@ class Coefficients:
 
 def inputs(features: Features, usual: float) -> tuple[float, ...]:
     """Return what the coefficients from ``above`` on multiply, in their order."""
-    told = features.told or Told(answers=0.0, evidence=0.0, short=0.0)
+    reading = features.told or Told(answers=0.0, evidence=0.0, short=0.0)
     return (
         _above(features, usual),
         features.covered,
@@ -102,10 +102,10 @@ def inputs(features: Features, usual: float) -> tuple[float, ...]:
         features.foreign,
         features.odds,
         features.total,
-        told.answers,
+        reading.answers,
         features.behind,
-        told.evidence,
-        told.short,
+        reading.evidence,
+        reading.short,
     )
 
 

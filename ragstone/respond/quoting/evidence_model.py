@@ -88,28 +88,28 @@ def features_of(
     surest = [max(values) for values in zip(*map(_said, told), strict=True)]
     titles: dict[int, tuple[list[Word], str]] = {}
     out: list[SentenceFeatures] = []
-    for one in sentences:
-        chunk = one.hit.chunk
-        if one.place not in titles:
-            titles[one.place] = (words(f"{chunk.context} {chunk.title}"), language_at_start(chunk.text))
-        title, language = titles[one.place]
-        found = words(one.text)
-        match = asked.match(found)
-        answers, evidence, short = _behind(one.told, surest)
+    for sentence in sentences:
+        chunk = sentence.hit.chunk
+        if sentence.place not in titles:
+            titles[sentence.place] = (words(f"{chunk.context} {chunk.title}"), language_at_start(chunk.text))
+        title, language = titles[sentence.place]
+        sentence_words = words(sentence.text)
+        match = asked.match(sentence_words)
+        answers, evidence, short = _behind(sentence.told, surest)
         out.append(
             SentenceFeatures(
-                behind=float(top - one.own) / spread,
-                similar=float(one.own - mean) / spread,
-                before=at.get((one.place, one.number - 1), 0.0),
-                after=at.get((one.place, one.number + 1), 0.0),
-                place=float(one.place),
+                behind=float(top - sentence.own) / spread,
+                similar=float(sentence.own - mean) / spread,
+                before=at.get((sentence.place, sentence.number - 1), 0.0),
+                after=at.get((sentence.place, sentence.number + 1), 0.0),
+                place=float(sentence.place),
                 covered=match.covered,
-                covered_titled=asked.match(found, title).covered,
+                covered_titled=asked.match(sentence_words, title).covered,
                 number=match.number,
                 name=match.name,
-                refers=float(refers_back(one.text, found, language)),
-                opens=float(chunk.index == 0 and one.number == 0),
-                length=math.log(1 + len(found)),
+                refers=float(refers_back(sentence.text, sentence_words, language)),
+                opens=float(chunk.index == 0 and sentence.number == 0),
+                length=math.log(1 + len(sentence_words)),
                 answers=answers,
                 evidence=evidence,
                 short=short,

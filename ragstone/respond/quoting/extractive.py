@@ -60,7 +60,7 @@ _RISK_TOO_SMALL = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _Reading:
     """The sentences of the evidence, those that can be quoted, those that are, and what others say instead."""
 
     scored: Sequence[Sentence]
@@ -79,7 +79,7 @@ class ExtractiveAnswerer:
         matcher: TokenMatcher,
         sentences: SentenceSplitter,
         tables: TableReader,
-        known: Known,
+        occurs: Known,
         weigh: Weigher,
         estimate: Estimate,
         abstain_below: float,
@@ -93,7 +93,7 @@ class ExtractiveAnswerer:
             matcher: late interaction between a question and texts.
             sentences: splits a text.
             tables: finds the cells that answer.
-            known: says for each word whether any document contains it.
+            occurs: says for each word whether any document contains it.
             weigh: weighs words.
             estimate: estimates the probability of an answer; fitted to the matcher's embedder.
             abstain_below: least probability of an answer; above 1 to refuse every question.
@@ -101,10 +101,10 @@ class ExtractiveAnswerer:
             notices: what a reader of every answer should know.
         """
         self._settings, self._matcher, self._sentences = settings, matcher, sentences
-        self._known, self._weigh = known, weigh
+        self._known, self._weigh = occurs, weigh
         self._estimate, self._abstain_below = estimate, abstain_below
         self._reader, self._notices = reader, tuple(notices)
-        self._tables, self._found = tables, Remembered[_Found | None]()
+        self._tables, self._found = tables, Remembered[_Reading | None]()
 
     async def stream(
         self,
@@ -121,29 +121,29 @@ class ExtractiveAnswerer:
 
     async def _draft(self, evidence: Evidence, request: Request) -> Draft:
         question = evidence.question
-        found = await self._read(evidence, request)
-        answerability, lacks = self._assessed(found, evidence, request) if found else (0.0, [])
-        if found and lacks and (other := self._with_all(found, evidence, request)):
+        reading = await self._read(evidence, request)
+        answerability, lacks = self._assessed(reading, evidence, request) if reading else (0.0, [])
+        if reading and lacks and (other := self._with_all(reading, evidence, request)):
             second, others = self._assessed(other, evidence, request)
             if second > answerability:
-                found, answerability, lacks = other, second, others
+                reading, answerability, lacks = other, second, others
         cells = self._tables.read(evidence, request)
         if cells and cells.probability >= self._abstain_below:
-            quotes = _with_chunks(found) if found else []
+            quotes = _with_chunks(reading) if reading else []
             if self._tables.outweighs(cells, quotes, answerability, question, request):
                 return draft_of(cells)
         whole = whole_lists if question.kind in WHOLE_LISTS else list[Quote]
-        if found and answerability >= self._abstain_below:
-            return self._answer(question, whole(_quotes(found.quoted)), found.rivals, answerability)
-        if found and cells and cells.probability < max(answerability, WORTH_READING):
+        if reading and answerability >= self._abstain_below:
+            return self._answer(question, whole(_quotes(reading.quoted)), reading.rivals, answerability)
+        if reading and cells and cells.probability < max(answerability, WORTH_READING):
             cells = None
         notices = (_RISK_TOO_SMALL,) if self._abstain_below > 1 else ()
         if max(answerability, cells.probability if cells else 0.0) >= self._settings.closest_from:
-            quotes = whole(_of_passages(found)) if found else []
+            quotes = whole(_of_passages(reading)) if reading else []
             draft = likely_draft(evidence, quotes, cells, answerability, self._settings, lacks)
             return replace(draft, notices=notices)
         rows = [ClosestPassage(hit=one.hit, span=one.row.span) for one in cells.cells[:1]] if cells else []
-        closest = _closest(found.likely) if found else rows
+        closest = _closest(reading.likely) if reading else rows
         return replace(abstained(evidence, answerability, closest, self._settings, lacks), notices=notices)
 
     def _answer(self, question: Question, quoted: Sequence[Quote], rivals: Rivals | None, probability: float) -> Draft:
@@ -168,22 +168,22 @@ class ExtractiveAnswerer:
         found = await self._read(evidence, request)
         return self._features(found, evidence, request) if found else None
 
-    def _assessed(self, found: _Found, evidence: Evidence, request: Request) -> tuple[float, list[Lack]]:
+    def _assessed(self, reading: _Reading, evidence: Evidence, request: Request) -> tuple[float, list[Lack]]:
         """Return the probability of an answer, and what the question fixes and the best passage lacks."""
-        ranked = sorted(found.quoted, key=lambda one: -one.probability)
+        ranked = sorted(reading.quoted, key=lambda one: -one.probability)
         quoted_chunks = [one.quote.hit.chunk for one in ranked]
         lacks = lacking(
             evidence.question,
             quoted_chunks,
             [hit.chunk for hit in evidence.hits],
-            known=self._known,
+            occurs=self._known,
             weigh=self._weigh,
             request=request,
             linked=linked(evidence, quoted_chunks[0].id),
         )
-        return lowered(self._probability(found, evidence, request), lacks), lacks
+        return lowered(self._probability(reading, evidence, request), lacks), lacks
 
-    def _with_all(self, found: _Found, evidence: Evidence, request: Request) -> _Found | None:
+    def _with_all(self, reading: _Reading, evidence: Evidence, request: Request) -> _Reading | None:
         """Return the same with quotes from the passages alone that have all that the question fixes; None without one.
 
         The sentence most like the question may be about another year or person.
@@ -195,56 +195,56 @@ class ExtractiveAnswerer:
                 evidence.question,
                 [hit.chunk],
                 [hit.chunk],
-                known=self._known,
+                occurs=self._known,
                 weigh=self._weigh,
                 request=request,
             )
         }
-        likely = [one for one in found.likely if one.quote.hit.chunk.id in have]
+        likely = [one for one in reading.likely if one.quote.hit.chunk.id in have]
         if not likely:
             return None
-        scored = [one for one in found.scored if one.hit.chunk.id in have]
-        return _Found(scored=scored, likely=likely, quoted=chosen(likely, self._settings.sentences))
+        scored = [one for one in reading.scored if one.hit.chunk.id in have]
+        return _Reading(scored=scored, likely=likely, quoted=chosen(likely, self._settings.sentences))
 
-    def _probability(self, found: _Found, evidence: Evidence, request: Request) -> float:
-        estimate = self._estimate(self._features(found, evidence, request))
-        return bounded(evidence.question, [one.quote for one in found.quoted], estimate)
+    def _probability(self, reading: _Reading, evidence: Evidence, request: Request) -> float:
+        estimate = self._estimate(self._features(reading, evidence, request))
+        return bounded(evidence.question, [one.quote for one in reading.quoted], estimate)
 
-    def _features(self, found: _Found, evidence: Evidence, request: Request) -> Features:
-        surest = best(found.quoted)
+    def _features(self, reading: _Reading, evidence: Evidence, request: Request) -> Features:
+        surest = best(reading.quoted)
         chunk = surest.quote.hit.chunk
-        own_quotes = _quotes([one for one in found.quoted if one.quote.hit.chunk.document_id == chunk.document_id])
+        own_quotes = _quotes([one for one in reading.quoted if one.quote.hit.chunk.document_id == chunk.document_id])
         chunk = own_quotes[0].hit.chunk
         asked = QuestionWords(evidence.question, self._weigh, request)
         said = [word for quote in own_quotes for word in facts.words(quote.text)]
         match = asked.match(said, facts.words(f"{chunk.context} {chunk.title} {date_of(chunk.metadata)}"))
         words = _WORD.findall(evidence.question.text)
-        known = sum(self._known(words, request)) / len(words) if words else 1.0
+        share_known = sum(self._known(words, request)) / len(words) if words else 1.0
         likelihood = min(surest.probability, _MOST_LIKELY)
-        top, *others = sorted((one.own for one in found.scored), reverse=True)
+        top, *others = sorted((one.own for one in reading.scored), reverse=True)
         return Features(
             best=top,
             others=sum(others) / max(len(others), 1),
-            sentences=len(found.scored),
+            sentences=len(reading.scored),
             covered=match.covered,
             mistyped=float(match.number < 0 or match.name < 0),
             words=math.log(1 + len(asked)),
-            foreign=max(0.0, 1 - known / HALF),
+            foreign=max(0.0, 1 - share_known / HALF),
             odds=math.log(likelihood / (1 - likelihood)),
-            total=sum(one.probability for one in found.quoted),
+            total=sum(one.probability for one in reading.quoted),
             told=surest.told,
-            behind=max(one.told.answers for one in found.scored if one.told) - surest.told.answers
+            behind=max(one.told.answers for one in reading.scored if one.told) - surest.told.answers
             if surest.told
             else 0.0,
         )
 
-    async def _read(self, evidence: Evidence, request: Request) -> _Found | None:
+    async def _read(self, evidence: Evidence, request: Request) -> _Reading | None:
         """Return what can be quoted, and what is; None without a sentence."""
         if known := self._found.of(evidence, request):
             return known[0]
         return self._found.keep(evidence, request, await self._newly_read(evidence, request))
 
-    async def _newly_read(self, evidence: Evidence, request: Request) -> _Found | None:
+    async def _newly_read(self, evidence: Evidence, request: Request) -> _Reading | None:
         scored = await read(evidence, self._matcher, self._sentences, request, self._reader)
         if not scored:
             return None
@@ -254,28 +254,28 @@ class ExtractiveAnswerer:
         if not likely:
             return None
         quoted = chosen(likely, self._settings.sentences)
-        return self._in_newest(_Found(scored=scored, likely=likely, quoted=quoted), evidence, request)
+        return self._in_newest(_Reading(scored=scored, likely=likely, quoted=quoted), evidence, request)
 
-    def _in_newest(self, found: _Found, evidence: Evidence, request: Request) -> _Found:
+    def _in_newest(self, reading: _Reading, evidence: Evidence, request: Request) -> _Reading:
         """Return the same with the best sentence in its newest version, and with what others say instead."""
-        question, first = evidence.question, best(found.quoted)
+        question, first = evidence.question, best(reading.quoted)
         asked = QuestionWords(question, self._weigh, request)
-        others = [Quote(hit=one.hit, place=one.place, span=one.span) for one in found.scored]
+        others = [Quote(hit=one.hit, place=one.place, span=one.span) for one in reading.scored]
         for place, hit in enumerate(evidence.versions, start=len(evidence.hits)):
             others += [Quote(hit=hit, place=place, span=span) for span in self._sentences(hit.chunk.text)]
-        told = rivals(first.quote, others, lambda one: covered(asked, one), question)
-        if told is None:
-            return found
-        apart = {(one.hit.chunk.id, one.span.start) for one in (*told.older, *told.against)}
-        left = {first.quote.hit.chunk.document_id} - {told.quote.hit.chunk.document_id}
+        versions = rivals(first.quote, others, lambda one: covered(asked, one), question)
+        if versions is None:
+            return reading
+        apart = {(one.hit.chunk.id, one.span.start) for one in (*versions.older, *versions.against)}
+        left = {first.quote.hit.chunk.document_id} - {versions.quote.hit.chunk.document_id}
         kept = [
             one
-            for one in found.quoted
+            for one in reading.quoted
             if one is not first
             and (one.quote.hit.chunk.id, one.quote.span.start) not in apart
             and one.quote.hit.chunk.document_id not in left
         ]
-        return replace(found, quoted=[replace(first, quote=told.quote), *kept], rivals=told)
+        return replace(reading, quoted=[replace(first, quote=versions.quote), *kept], rivals=versions)
 
 
 def likely_of(
@@ -316,12 +316,12 @@ def _best_of_documents(likely: Sequence[Likely]) -> list[Likely]:
     return list(found.values())
 
 
-def _of_passages(found: _Found) -> list[Quote]:
+def _of_passages(reading: _Reading) -> list[Quote]:
     """Return what is quoted of the likeliest passage, and the best sentence of another one."""
-    surest = best(found.quoted)
+    surest = best(reading.quoted)
     # A longer quote with the same words may stand in its place.
-    own = next((one for one in _quotes(found.quoted) if _contains(one, surest.quote)), surest.quote)
-    rest = [one for one in found.likely if one.quote.hit.chunk.id != own.hit.chunk.id]
+    own = next((one for one in _quotes(reading.quoted) if _contains(one, surest.quote)), surest.quote)
+    rest = [one for one in reading.likely if one.quote.hit.chunk.id != own.hit.chunk.id]
     return [own, best(rest).quote] if rest else [own]
 
 
@@ -350,9 +350,9 @@ def _draft_of(
     )
 
 
-def _with_chunks(found: _Found) -> list[tuple[str, Chunk]]:
+def _with_chunks(reading: _Reading) -> list[tuple[str, Chunk]]:
     """Return the quotes, each with its chunk."""
-    return [(one.quote.text, one.quote.hit.chunk) for one in found.quoted]
+    return [(one.quote.text, one.quote.hit.chunk) for one in reading.quoted]
 
 
 def _quotes(likely: Sequence[Likely]) -> list[Quote]:

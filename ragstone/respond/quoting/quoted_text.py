@@ -84,15 +84,15 @@ def labels_of(question: Question, quotes: Sequence[Quote]) -> list[str]:
 
 def _label(asked: Sequence[Word], quote: Quote) -> str:
     chunk = quote.hit.chunk
-    said = words(quote.text)
+    quoted = words(quote.text)
     names = [name for name in (chunk.title, chunk.heading) if name and not is_question(name)]
     for name in names:
         subject = _among(asked, words(name))
-        if subject and not _among(subject, said):
+        if subject and not _among(subject, quoted):
             return name
-    if names and refers_back(quote.text, said, language_at_start(chunk.text)):
+    if names and refers_back(quote.text, quoted, language_at_start(chunk.text)):
         title = [word for word in words(names[0]) if not word.stop]
-        return "" if _among(title, said) else names[0]
+        return "" if _among(title, quoted) else names[0]
     return ""
 
 

@@ -84,12 +84,12 @@ def quote_of(sentence: Sentence, hits: Sequence[Hit]) -> Quote | None:
 def passages(quotes: Sequence[Quote]) -> list[Quote]:
     """Return the quotes in reading order: neighbours as one, nothing twice, each followed by the code it introduces."""
     joined: list[Quote] = []
-    for one in sorted(quotes, key=lambda quote: (quote.place, quote.span)):
-        if joined and are_neighbours(joined[-1], one):
-            span = Span(start=joined[-1].span.start, end=max(joined[-1].span.end, one.span.end))
-            joined[-1] = replace(joined[-1], span=span, code=one.code)
+    for current in sorted(quotes, key=lambda quote: (quote.place, quote.span)):
+        if joined and are_neighbours(joined[-1], current):
+            span = Span(start=joined[-1].span.start, end=max(joined[-1].span.end, current.span.end))
+            joined[-1] = replace(joined[-1], span=span, code=current.code)
         else:
-            joined.append(one)
+            joined.append(current)
     return _distinct(_with_code(joined))
 
 
@@ -105,12 +105,12 @@ def _whole_list(text: str, span: Span) -> Span:
     return Span(start=min(span.start, around.start), end=max(span.end, around.end))
 
 
-def are_neighbours(one: Quote, other: Quote) -> bool:
+def are_neighbours(first: Quote, second: Quote) -> bool:
     """Return whether the other quote follows this one, or begins within it."""
-    if one.hit.chunk.id != other.hit.chunk.id or one.code:
+    if first.hit.chunk.id != second.hit.chunk.id or first.code:
         return False
-    gap = one.hit.chunk.text[one.span.end : other.span.start]
-    return other.span.start <= one.span.end or _GAP.fullmatch(gap) is not None
+    gap = first.hit.chunk.text[first.span.end : second.span.start]
+    return second.span.start <= first.span.end or _GAP.fullmatch(gap) is not None
 
 
 def is_question(text: str) -> bool:
@@ -220,12 +220,16 @@ def chosen(likely: Sequence[Likely], limit: int, amount: Amount | None = None) -
     runs = [run for some in _neighbours(likely) for run in _runs(some, longest, amount.characters)]
     worthiest = max(runs, key=lambda run: sum(one.probability - amount.price for one in run))
     passage = _from_its_beginning(likely, worthiest, longest, amount.characters)
-    for one in sorted(likely, key=lambda some: -some.probability):
-        if len(passage) >= limit or one.probability < amount.apart:
+    for sentence in sorted(likely, key=lambda some: -some.probability):
+        if len(passage) >= limit or sentence.probability < amount.apart:
             break
-        if one.refers or any(_same_words(one, other) for other in passage) or _in_other_language(one, passage[0]):
+        if (
+            sentence.refers
+            or any(_same_words(sentence, other) for other in passage)
+            or _in_other_language(sentence, passage[0])
+        ):
             continue
-        passage.append(one)
+        passage.append(sentence)
     return passage
 
 
@@ -237,11 +241,11 @@ def best(likely: Sequence[Likely]) -> Likely:
 def _neighbours(likely: Sequence[Likely]) -> Iterator[list[Likely]]:
     """Yield the sentences that stand together, with nothing between them that is no sentence."""
     together: list[Likely] = []
-    for one in likely:
-        if together and not are_neighbours(together[-1].quote, one.quote):
+    for sentence in likely:
+        if together and not are_neighbours(together[-1].quote, sentence.quote):
             yield together
             together = []
-        together.append(one)
+        together.append(sentence)
     if together:
         yield together
 

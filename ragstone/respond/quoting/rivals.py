@@ -63,12 +63,12 @@ def rivals(
     if record_of(quote.hit.chunk) or question.versions_meant != ():
         return None
     least = covers(quote)
-    found = [one for one in others if _may_be(quote, one) and covers(one) >= least]
-    if not found:
+    candidates = [one for one in others if _may_be(quote, one) and covers(one) >= least]
+    if not candidates:
         return None
-    found = sorted((quote, *found), key=cmp_to_key(lambda one, other: _edition(one).order(_edition(other))))
-    first = found[0] if question.recent or _are_versions(found[0], quote) else quote
-    unlike = [*_unlike(one for one in found if says_otherwise(first.text, one.text))]
+    candidates = sorted((quote, *candidates), key=cmp_to_key(lambda one, other: _edition(one).order(_edition(other))))
+    first = candidates[0] if question.recent or _are_versions(candidates[0], quote) else quote
+    unlike = [*_unlike(one for one in candidates if says_otherwise(first.text, one.text))]
     older = [
         one
         for one in unlike
@@ -111,15 +111,15 @@ def called(quote: Quote) -> str:
     return f"{name} ({label})" if label and label not in name else name
 
 
-def says_otherwise(one: str, other: str) -> bool:
+def says_otherwise(first: str, second: str) -> bool:
     """Return whether two sentences say different things of the same."""
-    asked, there = words(one), words(other)
+    asked, there = words(first), words(second)
     own, theirs = _without(asked, there), _without(there, asked)
     if len(_content(asked)) - len(own) < _SHARED:
         return False
     if own or theirs:
-        return _are_opposite(own, theirs) or (_is_name(one, own) and _is_name(other, theirs))
-    return _denies(asked) != _denies(there) or _have_other_figures(figures(one), figures(other))
+        return _are_opposite(own, theirs) or (_is_name(first, own) and _is_name(second, theirs))
+    return _denies(asked) != _denies(there) or _have_other_figures(figures(first), figures(second))
 
 
 def _may_be(quote: Quote, other: Quote) -> bool:
@@ -142,11 +142,11 @@ def _edition(quote: Quote) -> Edition:
 def _newest_of_each(quotes: Iterable[Quote]) -> Iterator[Quote]:
     """Yield the quotes, newest first, only one of each document and its versions."""
     seen = set[str]()
-    for one in quotes:
-        chunk = one.hit.chunk
+    for quote in quotes:
+        chunk = quote.hit.chunk
         if (document := str(chunk.metadata.get(VERSION_OF, chunk.document_id))) not in seen:
             seen.add(document)
-            yield one
+            yield quote
 
 
 def _unlike(quotes: Iterable[Quote]) -> Iterator[Quote]:

@@ -20,7 +20,7 @@ from ragstone.respond import passage_structure as structure
 from ragstone.respond.quoting.quotes import Quote
 from ragstone.respond.quoting.scored import Sentence
 
-Said = Sentence | Quote
+Quotable = Sentence | Quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Rule:
 
     name: str
     applies: Callable[[Question], bool]
-    says: Callable[[Question, Said], bool]
+    says: Callable[[Question, Quotable], bool]
     odds: float = 0.0
     others: float = 0.0
     alone: bool = False
@@ -68,7 +68,7 @@ _CODED = re.compile(
 """The beginning of a line that says what a code means: "E-104: the filter is blocked"."""
 
 
-def _explains_code(question: Question, said: Said) -> bool:
+def _explains_code(question: Question, said: Quotable) -> bool:
     """Return whether the line of a sentence begins with the code that a question asks for, and says what it means."""
     text = said.hit.chunk.text
     line = _CODED.match(text, text.rfind("\n", 0, said.span.start) + 1)
@@ -76,12 +76,12 @@ def _explains_code(question: Question, said: Said) -> bool:
     return any(code in own for code in question.asks.codes)
 
 
-def _is_measured(question: Question, said: Said) -> bool:
+def _is_measured(question: Question, said: Quotable) -> bool:
     """Return whether a sentence has a figure in a unit that answers, such as kg for "how heavy"."""
     return any(word.value and word.unit in question.asks.units for word in words(said.text))
 
 
-def _is_step(question: Question, said: Said) -> bool:  # noqa: ARG001 - each rule takes the question
+def _is_step(question: Question, said: Quotable) -> bool:  # noqa: ARG001 - each rule takes the question
     """Return whether a sentence is one of several steps, or announces them."""
     return structure.is_step(said.hit.chunk.text, said.span)
 

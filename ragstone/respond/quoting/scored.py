@@ -104,11 +104,11 @@ def _scored(
     scored: list[Sentence] = []
     for number, span in enumerate(_quotable(split(hit.chunk.text), hit.chunk)):
         within = Span(start=span.start + offset, end=span.end + offset)
-        told = None
+        judgement = None
         if reading:
             likely, short = reading.of(within)
-            told = Told(answers=reading.answers, evidence=likely, short=short)
-        scored.append(Sentence(hit=hit, place=place, number=number, span=span, own=match.score(within), told=told))
+            judgement = Told(answers=reading.answers, evidence=likely, short=short)
+        scored.append(Sentence(hit=hit, place=place, number=number, span=span, own=match.score(within), told=judgement))
     return scored
 
 
@@ -119,14 +119,14 @@ def _quotable(spans: Sequence[Span], chunk: Chunk) -> list[Span]:
     """
     begin = prose_start(chunk)
     spans = [replace(span, start=max(span.start, begin)) for span in spans if span.end > begin]
-    said = [span for span in spans if not is_caption(chunk.text, span)]
-    kept = [span for span in map(partial(_bare, chunk.text), said) if span.of(chunk.text)[:1] not in _MARKUP]
+    sentences = [span for span in spans if not is_caption(chunk.text, span)]
+    kept = [span for span in map(partial(_bare, chunk.text), sentences) if span.of(chunk.text)[:1] not in _MARKUP]
     # The edges of a chunk may cut its first and last sentence.
     if chunk.index > 0 and kept and kept[0].start <= _EDGE and kept[0].of(chunk.text)[:1].islower():
         kept = kept[1:]
     if chunk.index < chunk.total - 1 and kept and kept[-1].of(chunk.text)[-1:].isalnum():
         kept = kept[:-1]
-    return kept or said
+    return kept or sentences
 
 
 def _bare(text: str, span: Span) -> Span:

@@ -126,27 +126,28 @@ class Passage:
         """Return whether the passage has a number, or a longer version: 0.20.0 for 0.20."""
         return one.value in self._values or ("." in one.text and f"{one.text}." in self.text)
 
-    def has_version(self, one: Requirement) -> bool:
+    def has_version(self, requirement: Requirement) -> bool:
         """Return whether the passage has a name with its number near, or above; 12.1 and 12 are the same version."""
-        if re.search(rf"{re.escape(_solid(one.text))}(?!\.?\d)", self._solid):
+        if re.search(rf"{re.escape(_solid(requirement.text))}(?!\.?\d)", self._solid):
             return True
-        if one.anchor is None or not self._has_word(one.anchor):
+        if requirement.anchor is None or not self._has_word(requirement.anchor):
             return False
-        if any(_is_version(one.value, part) for part in f"{self.chunk.context} {self.chunk.title}".split()):
+        if any(_is_version(requirement.value, part) for part in f"{self.chunk.context} {self.chunk.title}".split()):
             return True
         near = (
             other.lower
             for at, word in enumerate(self.words)
-            if _is_version(one.value, word.span.of(self.text)) or (not word.value and ordinal(word) == one.value)
+            if _is_version(requirement.value, word.span.of(self.text))
+            or (not word.value and ordinal(word) == requirement.value)
             for other in self.words[max(0, at - _NEAR) : at + _NEAR]
         )
-        return any(alike(one.anchor.lower, other) for other in near)
+        return any(alike(requirement.anchor.lower, other) for other in near)
 
-    def has_name(self, one: Requirement) -> bool:
+    def has_name(self, requirement: Requirement) -> bool:
         """Return whether the passage has half of a name in any form, or its initials."""
-        shared = sum(map(self._has_word, one.words)) / len(one.words)
-        initials = "".join(word.lower[:1] for word in one.words)
-        return shared >= _HALF or (len(one.words) > 1 and initials in self._acronyms)
+        shared = sum(map(self._has_word, requirement.words)) / len(requirement.words)
+        initials = "".join(word.lower[:1] for word in requirement.words)
+        return shared >= _HALF or (len(requirement.words) > 1 and initials in self._acronyms)
 
     def names_others(self, one: Requirement) -> bool:
         """Return whether the passage names other periods than the one required."""
@@ -191,7 +192,7 @@ def lacking(
     quoted: Sequence[Chunk],
     hits: Sequence[Chunk],
     *,
-    known: Known,
+    occurs: Known,
     weigh: Weigher,
     request: Request,
     linked: Sequence[Chunk] = (),
@@ -202,7 +203,7 @@ def lacking(
         question: what is asked.
         quoted: the chunks that would be quoted, best first; several may share what a comparison asks for.
         hits: all chunks of the evidence.
-        known: says for each word whether any document contains it.
+        occurs: says for each word whether any document contains it.
         weigh: weighs words.
         request: who asks.
         linked: chunks that led the search to the first quoted one, or to which it led; what they have is not missing.
@@ -221,17 +222,17 @@ def lacking(
     led = {chunk.id for chunk in linked}
     beside = [one for one in others if any(one.chunk.id == chunk.id for chunk in quoted[1:])]
     out: list[Lack] = []
-    for one in missing:
-        helpers = beside if any(other.kind == one.kind and other not in missing for other in wanted) else []
-        helpers = [*helpers, *own] if one.kind in ("name", "place") else helpers
-        if any(other.has(one) for other in (*helpers, *(other for other in others if other.chunk.id in led))):
+    for requirement in missing:
+        helpers = beside if any(other.kind == requirement.kind and other not in missing for other in wanted) else []
+        helpers = [*helpers, *own] if requirement.kind in ("name", "place") else helpers
+        if any(other.has(requirement) for other in (*helpers, *(other for other in others if other.chunk.id in led))):
             continue
-        lower = lookup(one)
-        if (one.kind in ("name", "place") or _is_glued(one)) and is_subject(lower, weigh, request):
+        lower = lookup(requirement)
+        if (requirement.kind in ("name", "place") or _is_glued(requirement)) and is_subject(lower, weigh, request):
             continue
-        found = any(other.has(one) for other in others)
-        lack = Lack(requirement=one, found=found, known=found or any(known(lower, request)))
-        if lack.known and (one.unsure or (one.period and not best.names_others(one))):
+        elsewhere = any(other.has(requirement) for other in others)
+        lack = Lack(requirement=requirement, found=elsewhere, known=elsewhere or any(occurs(lower, request)))
+        if lack.known and (requirement.unsure or (requirement.period and not best.names_others(requirement))):
             continue
         out.append(lack)
     return out
@@ -256,11 +257,13 @@ def lowered(probability: float, lacks: Sequence[Lack]) -> float:
     return min(CAP, probability / (probability + against * (1 - probability)))
 
 
-def lookup(one: Requirement) -> list[str]:
+def lookup(requirement: Requirement) -> list[str]:
     """Return the words by which the documents are searched for a requirement."""
-    if one.kind == "name":
-        return [word.lower for word in one.words]
-    return [one.value if one.kind == "version" and not _is_glued(one) else one.text.lower()]
+    if requirement.kind == "name":
+        return [word.lower for word in requirement.words]
+    return [
+        requirement.value if requirement.kind == "version" and not _is_glued(requirement) else requirement.text.lower()
+    ]
 
 
 def _is_glued(one: Requirement) -> bool:

@@ -73,18 +73,18 @@ class TableReader:
         wanted = question.asks.comparison
         if wanted and (compared := compared_rows(wanted, evidence.rows)):
             return compared
-        found = cells_of((*evidence.hits, *evidence.tables))
-        if not found:
+        cells = cells_of((*evidence.hits, *evidence.tables))
+        if not cells:
             return None
         asked = Asked(question, self.weigh, request)
-        looked = look_up(asked, found)
+        looked = look_up(asked, cells)
         if looked is None:
             return None
         lacks = lacking(
             question,
             [looked.cells[0].hit.chunk],
             [hit.chunk for hit in evidence.hits],
-            known=self.known,
+            occurs=self.known,
             weigh=self.weigh,
             request=request,
         )
@@ -224,28 +224,28 @@ def _row_draft(looked: Looked) -> Draft:
     )
 
 
-def named(one: TableCell, keys: Sequence[Cell] = ()) -> str:
+def named(table_cell: TableCell, keys: Sequence[Cell] = ()) -> str:
     """Return what names a cell: section, label, headings and unit, as "Revenue · fiscal 2023 · in millions".
 
     A cell of a data file is named by some ``keys``, other cells of its row, with the names of their columns.
     """
-    cell = one.cell
+    cell = table_cell.cell
     if keys:
         return " · ".join([*(f"{' '.join(key.header)} {key.text}" for key in keys if key is not cell), *cell.header])
-    label = [part.rstrip(" :,") for part in cell.label] if cell is not one.row.cells[0] else []
-    corner = [part for part in one.table.corner if label and dates(part)]
-    parts = [*label, *(part.rstrip(" :,") for part in (*corner, *cell.header)), unit_of(one)]
+    label = [part.rstrip(" :,") for part in cell.label] if cell is not table_cell.row.cells[0] else []
+    corner = [part for part in table_cell.table.corner if label and dates(part)]
+    parts = [*label, *(part.rstrip(" :,") for part in (*corner, *cell.header)), unit_of(table_cell)]
     if not any(parts):
-        parts = [one.table.caption, name_of(one.hit.chunk)]
+        parts = [table_cell.table.caption, name_of(table_cell.hit.chunk)]
     return " · ".join(part for part in dict.fromkeys(parts) if part)
 
 
-def unit_of(one: TableCell) -> str:
+def unit_of(table_cell: TableCell) -> str:
     """Return in what a cell is counted, such as "in millions"; empty if it says so itself or nothing says it."""
-    unit, around = unit_in(one.table), " ".join([*one.cell.label, *one.cell.header])
-    if not unit or not is_figure(one.cell.text) or "%" in one.cell.text or _PERCENT.search(around):
+    unit, around = unit_in(table_cell.table), " ".join([*table_cell.cell.label, *table_cell.cell.header])
+    if not unit or not is_figure(table_cell.cell.text) or "%" in table_cell.cell.text or _PERCENT.search(around):
         return ""
-    apart = _per_share().search(around) or (_PER.search(around) and _EXCEPT.search(one.table.caption))
+    apart = _per_share().search(around) or (_PER.search(around) and _EXCEPT.search(table_cell.table.caption))
     return "" if apart else unit
 
 

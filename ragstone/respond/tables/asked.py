@@ -237,20 +237,20 @@ def items(text: str) -> tuple[Item, ...]:
 
 
 def _items(text: str) -> Iterator[Item]:
-    found = words(text)
-    known = terms()
+    written = words(text)
+    vocabulary = terms()
     at = 0
-    while at < len(found):
-        for size in range(min(known.longest, len(found) - at), 0, -1):
-            part = found[at : at + size]
-            concept = known.concepts.get(tuple(map(_singular, part)), -1)
+    while at < len(written):
+        for size in range(min(vocabulary.longest, len(written) - at), 0, -1):
+            part = written[at : at + size]
+            concept = vocabulary.concepts.get(tuple(map(_singular, part)), -1)
             if concept >= 0:
                 yield Item(words=tuple(part), concept=concept)
                 at += size
                 break
         else:
-            if not found[at].stop or found[at].lower in known.weak:
-                yield Item(words=(found[at],))
+            if not written[at].stop or written[at].lower in vocabulary.weak:
+                yield Item(words=(written[at],))
             at += 1
 
 

@@ -53,14 +53,14 @@ def calculation(wanted: Operation | None, cells: Sequence[Cell]) -> str:
 
 def value_of(text: str) -> Decimal | None:
     """Return the number of a cell, negative in brackets; None if the cell has a unit of its own or is no number."""
-    found = _FIGURE.fullmatch(text.strip()) if len(text) <= MAX_FIGURE else None
-    if not found:
+    match = _FIGURE.fullmatch(text.strip()) if len(text) <= MAX_FIGURE else None
+    if not match:
         return None
     try:
-        value = Decimal(found[3].replace(",", ""))
+        value = Decimal(match[3].replace(",", ""))
     except InvalidOperation:
         return None
-    return -value if found[1] or found[2] else value
+    return -value if match[1] or match[2] else value
 
 
 def are_comparable(cells: Sequence[Cell]) -> bool:

@@ -82,16 +82,16 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
     )
 
 
-def _is_asked_for(asked: Asked, one: TableCell, features: CellFeatures) -> bool:
+def _is_asked_for(asked: Asked, table_cell: TableCell, features: CellFeatures) -> bool:
     """Return whether a cell may be what the question asks for, by its column; any may if the tables have all its words.
 
     "What is the weight of the mill?" names a row, and its weight is in no column, so that its price does not answer.
     """
-    heading = " ".join(one.cell.header)
+    heading = " ".join(table_cell.cell.header)
     fits = features.first + max(0.0, features.heading) + features.column + max(0.0, features.asks)
-    if fits or features.all > 1 - _OPEN or not heading.strip() or dates_of(one.cell.header):
+    if fits or features.all > 1 - _OPEN or not heading.strip() or dates_of(table_cell.cell.header):
         return True
-    if asked.time and dates(one.cell.text):
+    if asked.time and dates(table_cell.cell.text):
         return True
     return features.money > 0 or (asked.money and lexicon().asks_money.search(plain(heading)) is not None)
 

@@ -144,7 +144,7 @@ def _conditions(asked: Sequence[Word], whole: _Whole) -> tuple[list[_Condition] 
 
     A value counts that is the whole of a cell, in one column only, and part of no other value of that column.
     """
-    said = [_singular(word.lower) for word in asked]
+    singular = [_singular(word.lower) for word in asked]
     values: dict[tuple[str, ...], list[_Column]] = {}
     for column in whole.columns:
         for value in {_plain(one.cell.text) for one in column.cells.values()}:
@@ -152,14 +152,14 @@ def _conditions(asked: Sequence[Word], whole: _Whole) -> tuple[list[_Condition] 
     out: list[_Condition] = []
     rest: list[Word] = []
     at = 0
-    while at < len(said):
-        size = next((n for n in range(min(6, len(said) - at), 0, -1) if tuple(said[at : at + n]) in values), 0)
-        names_column = any(_singular(said[at]) in column.words for column in whole.columns)
+    while at < len(singular):
+        size = next((n for n in range(min(6, len(singular) - at), 0, -1) if tuple(singular[at : at + n]) in values), 0)
+        names_column = any(_singular(singular[at]) in column.words for column in whole.columns)
         if not size or (size == 1 and names_column):
             rest.append(asked[at])
             at += 1
             continue
-        key = tuple(said[at : at + size])
+        key = tuple(singular[at : at + size])
         columns = values[key]
         if len(columns) > 1:
             return None, []
@@ -244,7 +244,7 @@ def _counted(
     if subject is None:
         return None
     used = [subject]
-    said = ""
+    condition = ""
     if limit := wanted.limit:
         named = [one for one in _measures(rest, whole.columns) if _values(one)]
         if len(named) != 1:
@@ -255,8 +255,8 @@ def _counted(
         fit = fit & beyond
         used += named
         sign = (">" if limit.above else "<") if not limit.included else ("≥" if limit.above else "≤")
-        said = f"{named[0].name} {sign} {limit.value:,}"
-    if not conditions and not said and wanted.wanted == "count" and not any(map(_is_row, rest)):
+        condition = f"{named[0].name} {sign} {limit.value:,}"
+    if not conditions and not condition and wanted.wanted == "count" and not any(map(_is_row, rest)):
         return None  # it may ask for a figure that a row has
     others = [word for word in rest if not _is_row(word)]
     if not fit or not all(_is_explained(word, whole, used) for word in others):
@@ -271,8 +271,8 @@ def _counted(
         return None  # several rows of one thing
     if wanted.wanted == "distinct":
         rows = [*{_plain(subject.cells[n].cell.text): n for n in reversed(rows)}.values()][::-1]
-        count, said = len(rows), ", ".join(filter(None, [said, subject.name]))
-    head = _of(whole, conditions, len(whole.rows), said)
+        count, condition = len(rows), ", ".join(filter(None, [condition, subject.name]))
+    head = _of(whole, conditions, len(whole.rows), condition)
     return _looked([subject.cells[n] for n in rows[:SHOWN]], f"{head}: {count:,}", conditions)
 
 
@@ -290,12 +290,12 @@ def _texts(condition: _Condition) -> Iterator[str]:
     return (one.cell.text for n, one in condition.column.cells.items() if n in condition.rows)
 
 
-def _looked(cells: Sequence[TableCell], said: str, conditions: Sequence[_Condition]) -> Looked:
+def _looked(cells: Sequence[TableCell], calculation: str, conditions: Sequence[_Condition]) -> Looked:
     rows = {id(one.row): one.row for one in cells}
     keys = [one.column.cells for one in conditions]
     first = next(iter(rows.values()))
     named = [cell for cell in first.cells if any(cell is one.cell for some in keys for one in some.values())]
-    return Looked(cells=tuple(cells), probability=EXACT, calculation=said, keys=tuple(named))
+    return Looked(cells=tuple(cells), probability=EXACT, calculation=calculation, keys=tuple(named))
 
 
 def _values(column: _Column) -> dict[int, Decimal]:
@@ -306,11 +306,11 @@ def _values(column: _Column) -> dict[int, Decimal]:
         text = one.cell.text
         if NOTHING.fullmatch(text):
             continue
-        found = _UNIT.fullmatch(text)
-        value = value_of(found["figure"]) if found else None
-        if found is None or value is None:
+        match = _UNIT.fullmatch(text)
+        value = value_of(match["figure"]) if match else None
+        if match is None or value is None:
             return {}
-        units.add((found["before"], found["after"].lower()))
+        units.add((match["before"], match["after"].lower()))
         out[n] = value
     return out if len(units) == 1 else {}
 

@@ -77,13 +77,13 @@ def features(text: str, question: Sequence[Word], *, cited: bool) -> set[str]:
     """Return the features of a sentence by name: its signs, pairs of them, its length, and what the question asks."""
     clauses = list(_clauses(text, question))
     row = [signs for clause in clauses for signs in clause]
-    found = set[str]().union(*row)
+    out = set[str]().union(*row)
     for clause in clauses:
         for place, signs in enumerate(clause):
             for others in clause[place + 1 : place + 1 + NEAR]:
-                found |= {a + b for a in signs for b in others if {a, b} != {_PLAIN}}
+                out |= {a + b for a in signs for b in others if {a, b} != {_PLAIN}}
     marked = [signs for signs in row if signs]
-    found |= {f"^{one}" for one in marked[0]} | {f"{one}$" for one in marked[-1]} if marked else set()
+    out |= {f"^{one}" for one in marked[0]} | {f"{one}$" for one in marked[-1]} if marked else set()
     content = [signs for signs in row if signs & set("QXK")]
     asked = sum("Q" in signs for signs in content)
     said = {
@@ -95,9 +95,9 @@ def features(text: str, question: Sequence[Word], *, cited: bool) -> set[str]:
         "only asked": 0 < asked == len(content),
         "nothing asked": not asked,
     }
-    found |= {name for name, holds in said.items() if holds}
+    out |= {name for name, holds in said.items() if holds}
     absent = lexicon().absent
-    return found | {f"asked {kind}" for kind in _ASKED if any(absent[kind].fullmatch(word.lower) for word in question)}
+    return out | {f"asked {kind}" for kind in _ASKED if any(absent[kind].fullmatch(word.lower) for word in question)}
 
 
 def _clauses(text: str, question: Sequence[Word]) -> Iterator[list[set[str]]]:

@@ -107,18 +107,18 @@ class Claims:
         """Return whether the first row of a table only names its columns: it has no figure of its own."""
         return not any(word.value and not lexical(word, self._question) for word in words(markdown.bare(row)))
 
-    def contradicts(self, found: Verdict, statement: str) -> bool:
+    def contradicts(self, verdict: Verdict, statement: str) -> bool:
         """Return whether a statement says the opposite of yes or no to the question.
 
         It does if it repeats most of the question, and denies it after yes or does not deny it after no.
         """
-        said = words(markdown.bare(statement))
+        stated = words(markdown.bare(statement))
         content = [word for word in self._question if not word.stop and not word.negation]
-        repeated = sum(lexical(word, said) for word in content)
+        repeated = sum(lexical(word, stated) for word in content)
         if not content or 2 * repeated <= len(content):
             return False
-        denied = _denies(said) != _denies(self._question)
-        return denied == found.agrees and (found.agrees or repeated == len(content))
+        denied = _denies(stated) != _denies(self._question)
+        return denied == verdict.agrees and (verdict.agrees or repeated == len(content))
 
     @cached_property
     def _passages(self) -> list[list[Word]]:

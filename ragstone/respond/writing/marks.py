@@ -56,21 +56,21 @@ class Marks:
 
     def find(self, text: str) -> Iterator[Marked]:
         """Yield the marks of a text, in order. Numbers in code are none, nor is "(1)" if there is no source 1."""
-        for found in _MARK.finditer(text):
-            if found["code"]:
+        for match in _MARK.finditer(text):
+            if match["code"]:
                 continue
-            sources = self._sources(found)
+            sources = self._sources(match)
             if sources is not None:
-                yield Marked(start=found.start(), end=found.end(), sources=sources)
+                yield Marked(start=match.start(), end=match.end(), sources=sources)
 
-    def _sources(self, found: re.Match[str]) -> tuple[int, ...] | None:
+    def _sources(self, match: re.Match[str]) -> tuple[int, ...] | None:
         """Return the numbers of a mark; None if this is not a mark."""
-        if found["name"]:
-            number = self._named.get(_plain(found["name"]))
+        if match["name"]:
+            number = self._named.get(_plain(match["name"]))
             return None if number is None else (number,)
-        if square := found["nested"] or found["square"]:
+        if square := match["nested"] or match["square"]:
             return _numbers(square)
-        numbers = _numbers(found["round"] or found["tagged"] or found["raised"].translate(_RAISED))
+        numbers = _numbers(match["round"] or match["tagged"] or match["raised"].translate(_RAISED))
         return numbers if all(0 < one <= self._count for one in numbers) else None
 
 

@@ -148,7 +148,7 @@ def compose(
             hits.append(hit)
             left -= cost
     publisher = next((str(hit.chunk.metadata["source"]) for hit in hits if hit.chunk.metadata.get("source")), "")
-    known = {
+    values = {
         "refusal": REFUSAL,
         "found": FIRST_LINE.strip(),
         "language": _in_language(language or evidence.question.language),
@@ -159,9 +159,9 @@ def compose(
         "today": today,
     }
     style = prompt.forms.get(evidence.question.kind, prompt.style)
-    rules = [one for rule in (*prompt.rules, style) if (one := _put(rule, known))]
-    system = "\n".join([_put(prompt.role, known), "Rules:", *(f"- {rule}" for rule in rules)])
-    examples = [message for example in prompt.examples for message in _example(prompt, example, known)]
+    rules = [one for rule in (*prompt.rules, style) if (one := _put(rule, values))]
+    system = "\n".join([_put(prompt.role, values), "Rules:", *(f"- {rule}" for rule in rules)])
+    examples = [message for example in prompt.examples for message in _example(prompt, example, values)]
     question = _question(prompt, blocks, evidence.question.asked, mark, evidence.question.rewritten)
     messages = (
         Message(role="system", content=system, mark=mark),
@@ -177,14 +177,14 @@ def _question(prompt: Prompt, blocks: Sequence[str], question: str, mark: str, r
     return "\n".join([*sources, "", _put(prompt.question, {"question": question, "rewritten": rewritten})])
 
 
-def _example(prompt: Prompt, example: Example, known: dict[str, str]) -> list[Message]:
+def _example(prompt: Prompt, example: Example, values: dict[str, str]) -> list[Message]:
     blocks = [
         _put(prompt.block, {"index": str(number), "number": prompt.label(number), **source})
         for number, source in enumerate(example.sources, start=1)
     ]
     return [
-        Message(role="user", content=_question(prompt, blocks, example.question, known["mark"])),
-        Message(role="assistant", content=_put(example.answer, known)),
+        Message(role="user", content=_question(prompt, blocks, example.question, values["mark"])),
+        Message(role="assistant", content=_put(example.answer, values)),
     ]
 
 

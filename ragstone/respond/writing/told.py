@@ -75,10 +75,10 @@ def told_by(first: Told | None, claims: Sequence[Claim]) -> Told:
         first: what its first line says; None without one.
         claims: what its sentences claim, in order.
     """
-    said = [one for one in claims if one != "nothing"]
-    denies = "absence" in said
+    stated = [one for one in claims if one != "nothing"]
+    denies = "absence" in stated
     if first == "nothing":
         return "nothing"
-    if first is None and denies and said[0] == "absence" and said.count("fact") < PARTLY:
+    if first is None and denies and stated[0] == "absence" and stated.count("fact") < PARTLY:
         return "nothing"
     return "part" if first != "all" and (denies or first == "part") else "all"

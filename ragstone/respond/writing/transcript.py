@@ -168,12 +168,12 @@ class Transcript:
             out.append(span)
         return out
 
-    def _belong_together(self, one: Span, after: Span, end: int, *, ended: bool) -> bool:
+    def _belong_together(self, first: Span, after: Span, end: int, *, ended: bool) -> bool:
         """Return whether two sentences are in one row of a table, or in one run of bold words."""
-        if "\n" in self._open[one.end : after.start] or after.end - one.start > MAX_SENTENCE:
+        if "\n" in self._open[first.end : after.start] or after.end - first.start > MAX_SENTENCE:
             return False
-        if self._open[self._open.rfind("\n", 0, one.start) + 1 : one.end].lstrip().startswith("|"):
+        if self._open[self._open.rfind("\n", 0, first.start) + 1 : first.end].lstrip().startswith("|"):
             return True
-        line_end = self._open.find("\n", one.end, end)
-        rest = self._open[one.end : end if line_end < 0 else line_end]
-        return one.of(self._open).count(_BOLD) % 2 == 1 and (_BOLD in rest or (line_end < 0 and not ended))
+        line_end = self._open.find("\n", first.end, end)
+        rest = self._open[first.end : end if line_end < 0 else line_end]
+        return first.of(self._open).count(_BOLD) % 2 == 1 and (_BOLD in rest or (line_end < 0 and not ended))

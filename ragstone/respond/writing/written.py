@@ -138,14 +138,14 @@ class WritingAnswerer:
                 yield TextWritten(text=text)
             new = [one for one in transcript.closed(everything=end) if not answer.is_repeated(one)]
             ready = [proved for one in new for proved in await prover.add(one)]
-            for one in [*ready, *(await prover.end() if end else ())]:
-                answer.claims.append(one.claim)
-                if drops and one.proof.state == "contradicted":
+            for sentence_proved in [*ready, *(await prover.end() if end else ())]:
+                answer.claims.append(sentence_proved.claim)
+                if drops and sentence_proved.proof.state == "contradicted":
                     answer.dropped += 1
                     continue
                 if drops:
-                    yield TextWritten(text=f"{one.sentence.before or ' '}{one.sentence.text}")
-                yield answer.closed(one)
+                    yield TextWritten(text=f"{sentence_proved.sentence.before or ' '}{sentence_proved.sentence.text}")
+                yield answer.closed(sentence_proved)
             if isinstance(piece, Reply):
                 answer.cut = piece.cut
             if answer.repeats > MAX_REPEATS:
@@ -278,14 +278,14 @@ class WrittenAnswer:
 
         The line below the head of a table, and yes or no, may occur again, but not twice in a row.
         """
-        known = sentence.text in self.sentences
+        repeated = sentence.text in self.sentences
         self.sentences.add(sentence.text)
         found = verdict(sentence.text)
-        if known and sentence.text != self.last and (markdown.is_rule(sentence.text) or (found and not found.rest)):
-            known = False
+        if repeated and sentence.text != self.last and (markdown.is_rule(sentence.text) or (found and not found.rest)):
+            repeated = False
         self.last = sentence.text
-        self.repeats += known
-        return known
+        self.repeats += repeated
+        return repeated
 
     def closed(self, proved: Proved) -> SentenceClosed:
         """Append a sentence with its marks and return its event."""

@@ -226,11 +226,11 @@ def _readable(sources: list[str] | None, asked: Asked, kb: Path) -> list[str]:
     from ragstone.engine.sources import refuse_unreadable
 
     settings = asked.acquire(kb)
-    found = sources or list(settings.sources)
-    if not found:
+    named = sources or list(settings.sources)
+    if not named:
         raise UsageError("name a file or a folder, or set acquire.sources")
-    refuse_unreadable(found, settings)
-    return found
+    refuse_unreadable(named, settings)
+    return named
 
 
 def _show_queued(jobs: Sequence[Job], *, as_json: bool) -> None:

@@ -72,11 +72,11 @@ def verify(
     from ragstone.serve.views import state
 
     with opened(kb, asked, wait=wait) as opened_kb:
-        found = opened_kb.versions.check_engines(mend=mend)
+        differing = opened_kb.versions.check_engines(mend=mend)
         outside = opened_kb.status().engines
-    well = all(one.mended for one in found)
-    report = {"well": well, "outside": [asdict(one) for one in outside], "findings": [asdict(one) for one in found]}
-    screen.show(report, state.engines_compared(outside, found), as_json=as_json)
+    well = all(one.mended for one in differing)
+    report = {"well": well, "outside": [asdict(one) for one in outside], "findings": [asdict(one) for one in differing]}
+    screen.show(report, state.engines_compared(outside, differing), as_json=as_json)
     if not well:
         raise typer.Exit(1)
 

@@ -39,12 +39,12 @@ def settings(
     from ragstone.serve.cli.in_force import in_force
     from ragstone.serve.views import state
 
-    found = in_force(kb, asked.overrides, asked.preset)
+    current = in_force(kb, asked.overrides, asked.preset)
     if leaves:
-        told = {"leaves": [asdict(one) for one in found.leaves]}
-        screen.show(told, state.leaves(found.leaves), as_json=as_json)
+        listed = {"leaves": [asdict(one) for one in current.leaves]}
+        screen.show(listed, state.leaves(current.leaves), as_json=as_json)
         return
-    screen.show(asdict(found), state.settings(found), as_json=as_json)
+    screen.show(asdict(current), state.settings(current), as_json=as_json)
 
 
 def presets(as_json: Json = False) -> None:

@@ -53,8 +53,8 @@ def mention_model(kb: Path, settings: Settings) -> None:
     """Say once for each knowledge base that a model runs here and could write, if nothing but a terminal reads it."""
     if settings.respond.model.name != "extractive" or not (sys.stdout.isatty() and sys.stderr.isatty()):
         return
-    told = kb / _TOLD
-    if not kb.is_dir() or told.exists():
+    mentioned = kb / _TOLD
+    if not kb.is_dir() or mentioned.exists():
         return
     from ragstone.serve.cli import screen
     from ragstone.serve.views import models as views
@@ -63,7 +63,7 @@ def mention_model(kb: Path, settings: Settings) -> None:
     if not (name := model_here(settings.services)):
         return
     with suppress(OSError):
-        told.touch()
+        mentioned.touch()
         screen.write(views.found(name), sys.stderr)
 
 

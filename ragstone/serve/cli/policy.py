@@ -125,15 +125,15 @@ def suggest(
     from ragstone.serve.views import learning
 
     with opened(kb) as opened_kb:
-        found = asyncio.run(look(opened_kb, questions))
+        suggestion = asyncio.run(look(opened_kb, questions))
         if not as_json:
-            screen.write(learning.suggestion(found))
-        if begin and found.proposal is not None:
+            screen.write(learning.suggestion(suggestion))
+        if begin and suggestion.proposal is not None:
             _show_decision(
-                opened_kb.learning.start_trial(found.proposal.by_kind, f"suggested by {questions.name}"), as_json
+                opened_kb.learning.start_trial(suggestion.proposal.by_kind, f"suggested by {questions.name}"), as_json
             )
         elif as_json:
-            screen.write_json(asdict(found))
+            screen.write_json(asdict(suggestion))
 
 
 @app.command()

@@ -46,12 +46,12 @@ def self_signed(folder: Path, names: Sequence[str]) -> Certificate:
     files = folder / "certificate.pem", folder / "key.pem"
     wanted = list(dict.fromkeys(["localhost", "127.0.0.1", "::1", socket.gethostname(), *names]))
     try:
-        found = _stored(*files, wanted)
-        if found is None:
-            found = _make(*files, wanted)
+        certificate = _stored(*files, wanted)
+        if certificate is None:
+            certificate = _make(*files, wanted)
     except OSError as error:
         raise KnowledgeBaseError(f"cannot write a certificate to {folder}: {error}") from error
-    fingerprint = found.fingerprint(hashes.SHA256()).hex(":").upper()
+    fingerprint = certificate.fingerprint(hashes.SHA256()).hex(":").upper()
     return Certificate(certificate=files[0], key=files[1], fingerprint=fingerprint)
 
 

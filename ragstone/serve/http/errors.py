@@ -213,12 +213,12 @@ def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     async def on_invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        found = error.errors()
-        if any(one.get("loc") == ("body",) and isinstance(one.get("input"), bytes) for one in found):
+        problems = error.errors()
+        if any(one.get("loc") == ("body",) and isinstance(one.get("input"), bytes) for one in problems):
             # Any other content type could come from a foreign page without a preflight request.
             hint = "send JSON, with the header 'content-type: application/json'"
             return response(Refused("unsupported", hint), request.scope)
-        return response(Refused("invalid", "; ".join(map(_in_words, found[:5]))), request.scope)
+        return response(Refused("invalid", "; ".join(map(_in_words, problems[:5]))), request.scope)
 
     app.add_exception_handler(errors.RagstoneError, on_error)
     app.add_exception_handler(TimeoutError, on_error)

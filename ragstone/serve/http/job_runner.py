@@ -46,12 +46,12 @@ class JobStatus:
         """Return what changes while the job runs."""
         return {"documents": self.job.documents, "progress": asdict(replace(self.progress, committed=()))}
 
-    def noted(self, known: dict[str, Any]) -> JobStatus:
+    def noted(self, stored: dict[str, Any]) -> JobStatus:
         """Return the job with the progress that another process noted; unchanged if there is none."""
-        if not known:
+        if not stored:
             return self
-        progress = replace(Progress(**known["progress"]), committed=())
-        return JobStatus(job=replace(self.job, documents=tuple(known["documents"])), progress=progress)
+        progress = replace(Progress(**stored["progress"]), committed=())
+        return JobStatus(job=replace(self.job, documents=tuple(stored["documents"])), progress=progress)
 
 
 class JobRunner:

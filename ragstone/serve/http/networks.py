@@ -18,14 +18,14 @@ _NETWORK_BITS = 64
 def network_of(address: str) -> str:
     """Return what is the same for all addresses that one connection can choose from."""
     try:
-        known = ip_address(address)
+        ip = ip_address(address)
     except ValueError:
         return address
-    if isinstance(known, IPv6Address):
-        if known.ipv4_mapped is not None:
-            return str(known.ipv4_mapped)
-        return str(IPv6Network((known.packed, _NETWORK_BITS), strict=False))
-    return str(known)
+    if isinstance(ip, IPv6Address):
+        if ip.ipv4_mapped is not None:
+            return str(ip.ipv4_mapped)
+        return str(IPv6Network((ip.packed, _NETWORK_BITS), strict=False))
+    return str(ip)
 
 
 def origin_parts(origin: str) -> SplitResult:

@@ -51,13 +51,13 @@ class Scheduler:
         try:
             last = await self.last_syncs() if due else {}
             jobs: list[JobStatus] = []
-            for one in due:
-                if one.source not in last or not _goes_on(last[one.source]):
-                    jobs.append(await self._jobs.submit("sync", Work(sources=(one.source,)), ""))
-                del left[one.source]
+            for schedule in due:
+                if schedule.source not in last or not _goes_on(last[schedule.source]):
+                    jobs.append(await self._jobs.submit("sync", Work(sources=(schedule.source,)), ""))
+                del left[schedule.source]
         finally:
-            for one in left.values():
-                await asyncio.to_thread(self.schedules.give_back, one)
+            for schedule in left.values():
+                await asyncio.to_thread(self.schedules.give_back, schedule)
         return jobs
 
     async def last_syncs(self) -> dict[str, JobStatus]:

@@ -253,17 +253,17 @@ def _citations(citations: Sequence[Citation], other: Answer | None) -> Markup | 
     return tag("div", [_citation(one, other) for one in citations], at={"class": "rs-citations"})
 
 
-def _citation(one: Citation, other: Answer | None) -> Markup:
+def _citation(citation: Citation, other: Answer | None) -> Markup:
     shared = other is None or any(
-        theirs.document_id == one.document_id and theirs.start < one.end and one.start < theirs.end
+        theirs.document_id == citation.document_id and theirs.start < citation.end and citation.start < theirs.end
         for theirs in other.citations
     )
     return tag(
         "div",
-        tag("b", f"{one.marker} ", at={"class": "rs-marker"}),
-        tag("b", cut(one.title, _TITLE)),
+        tag("b", f"{citation.marker} ", at={"class": "rs-marker"}),
+        tag("b", cut(citation.title, _TITLE)),
         "" if shared else _only(),
-        tag("div", f"“{one.quote}”", at={"class": "rs-quote"}),
-        tag("small", cut(place(one), 2 * _TITLE)),
+        tag("div", f"“{citation.quote}”", at={"class": "rs-quote"}),
+        tag("small", cut(place(citation), 2 * _TITLE)),
         at={"class": "rs-citation"},
     )

@@ -218,11 +218,11 @@ def evidence(decisions: Sequence[DecisionReport]) -> Chart:
 def liked(arms: Sequence[ArmReport]) -> Chart:
     """Plot the share of up votes of each arm with its 95% interval, as if votes were independent."""
     rows: list[dict[str, Any]] = []
-    for one in arms:
-        if one.arm.ups is not None:
-            low, high = wilson(one.arm.ups, one.arm.votes)
-            name = f"version {one.arm.version}, {one.role}"
-            rows.append({"arm": name, "votes": one.arm.votes, "liked": one.arm.ups, "low": low, "high": high})
+    for reported in arms:
+        if reported.arm.ups is not None:
+            low, high = wilson(reported.arm.ups, reported.arm.votes)
+            name = f"version {reported.arm.version}, {reported.role}"
+            rows.append({"arm": name, "votes": reported.arm.votes, "liked": reported.arm.ups, "low": low, "high": high})
     unit, title = alt.Scale(domain=[0, 1]), "share of up votes, with its 95% interval for independent votes"
 
     def x(field: str) -> alt.X:

@@ -122,7 +122,7 @@ class Handlers:
     ) -> types.ListResourcesResult:
         after = params.cursor if params and params.cursor else ""
         with self._translated(context):
-            found = await self._backend_of(context.request).listing(after=after, limit=PAGE_SIZE)
+            listing = await self._backend_of(context.request).listing(after=after, limit=PAGE_SIZE)
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
@@ -132,9 +132,9 @@ class Handlers:
                     description=f"{one.characters} characters" + (f", from {one.url}" if one.url else ""),
                     mime_type="text/plain",
                 )
-                for one in found.documents
+                for one in listing.documents
             ],
-            next_cursor=found.next or None,
+            next_cursor=listing.next or None,
         )
 
     async def _templates(self, _: Context, __: Any) -> types.ListResourceTemplatesResult:

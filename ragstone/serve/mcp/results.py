@@ -171,12 +171,12 @@ def part_of(document: Document, start: int, end: int | None) -> Span:
     return span
 
 
-def _place(found: FoundHit | Citation | ReadText) -> str:
+def _place(result: FoundHit | Citation | ReadText) -> str:
     """Return where a text stands: the title, then the arguments of `read_source`."""
-    named = [one_line(found.title)]
-    if isinstance(found, Citation):
-        named += [one_line(found.section), f"page {one_line(found.page)}" if found.page else ""]
-    where = f"{one_line(found.document_id)}, characters {found.start}-{found.end}"
+    named = [one_line(result.title)]
+    if isinstance(result, Citation):
+        named += [one_line(result.section), f"page {one_line(result.page)}" if result.page else ""]
+    where = f"{one_line(result.document_id)}, characters {result.start}-{result.end}"
     return " — ".join([*filter(None, [", ".join(filter(None, named)), where])])
 
 

@@ -50,7 +50,7 @@ def notices(answer: Answer) -> Iterator[Line]:
 
 def sources(answer: Answer, *, shown: Callable[[Metadata], Metadata] = dict) -> Iterator[Line]:
     """Show each citation with its place and its words, and once per document its ``shown`` metadata."""
-    known = {hit.chunk.document_id: shown(hit.chunk.metadata) for hit in answer.hits}
+    facts_by_document = {hit.chunk.document_id: shown(hit.chunk.metadata) for hit in answer.hits}
     yield line(("Sources", "bold") if answer.citations else "no citations")
     for citation in answer.citations:
         title: list[Part] = [(one_line(citation.title), "bold"), (" — ", "dim")] if citation.title else []
@@ -58,7 +58,7 @@ def sources(answer: Answer, *, shown: Callable[[Metadata], Metadata] = dict) -> 
         yield line(*title, where, indent=2, head=(f"[{citation.marker}] ", "bold cyan"))
         if answer.outcome != "closest":  # its text shows the whole passages
             yield line((f"“{one_line(citation.quote)}”", "italic dim"), indent=6)
-        if facts := _facts(beside(citation.quote, known.pop(citation.document_id, {}))):
+        if facts := _facts(beside(citation.quote, facts_by_document.pop(citation.document_id, {}))):
             yield line((facts, "dim"), indent=6)
 
 

@@ -40,14 +40,16 @@ def version(policy: Policy, changes: Sequence[str], now: LearningReport) -> Iter
     yield line((f"version {policy.version}", "bold"), f", {role}" if role else "")
     if policy.parent is not None:
         yield line(f"made from version {policy.parent}, {moment(policy.at)}", indent=2)
-    for one in changes or [AS_CONFIGURED]:
-        yield line(one, indent=2)
+    for change in changes or [AS_CONFIGURED]:
+        yield line(change, indent=2)
     for name, value in policy.evidence.items():
         if name != SEED:
             yield line(one_line(str(value)), indent=2, head=(f"{one_line(name)}: ", "dim"))
-    for one in now.moments:
-        if one.action not in QUIET and (one.champion == policy.version or f"version {policy.version} " in one.why):
-            yield _decision(one)
+    for change in now.moments:
+        if change.action not in QUIET and (
+            change.champion == policy.version or f"version {policy.version} " in change.why
+        ):
+            yield _decision(change)
 
 
 def differences(found: Sequence[ChoiceDifference], a: int, b: int) -> Iterator[Block]:
@@ -59,15 +61,15 @@ def differences(found: Sequence[ChoiceDifference], a: int, b: int) -> Iterator[B
     yield table(("choice", "questions", f"version {a}", f"version {b}"), rows)
 
 
-def suggestion(found: Suggestion) -> Iterator[Block]:
+def suggestion(suggested: Suggestion) -> Iterator[Block]:
     """Yield the suggestion of questions with known answers."""
-    if found.proposal is None:
-        asked = count(found.questions, "question")
+    if suggested.proposal is None:
+        asked = count(suggested.questions, "question")
         yield line(f"nothing to try: on {asked} and past votes, no small change is better and certainly no worse")
-        if found.questions < MIN_QUESTIONS:
+        if suggested.questions < MIN_QUESTIONS:
             yield line(f"fewer than {MIN_QUESTIONS} questions prove nothing", indent=2)
         return
-    figures = found.proposal.figures
+    figures = suggested.proposal.figures
     kind = f" for questions of kind {one_line(figures['kind'])}" if figures["kind"] else ""
     changed = ", ".join(f"{name} {shown(figures[name])}" for name in NAMES if name in figures)
     yield line((f"{changed}{kind} deserves a trial", "bold"))
@@ -82,8 +84,8 @@ def suggestion(found: Suggestion) -> Iterator[Block]:
 def report(now: LearningReport) -> Iterator[Block]:
     """Yield the state of learning."""
     yield line(("in use: ", "dim"), (f"version {now.champion}", "bold"), f"; learning.mode is {now.mode}")
-    for one in now.changes or [AS_CONFIGURED]:
-        yield line(one, indent=2)
+    for item in now.changes or [AS_CONFIGURED]:
+        yield line(item, indent=2)
     waits = f"; next evaluation after {now.next_in} more" if now.mode != "off" else ""
     yield line(f"votes counted: {now.votes:,}{waits}")
     if now.trial:
@@ -100,8 +102,8 @@ def report(now: LearningReport) -> Iterator[Block]:
     if done:
         yield line()
         yield line(("Decisions", "bold"), " (newest first)")
-        for one in done[: -MAX_DECISIONS - 1 : -1]:
-            yield _decision(one)
+        for item in done[: -MAX_DECISIONS - 1 : -1]:
+            yield _decision(item)
         if len(done) > MAX_DECISIONS:
             yield line((f"and {len(done) - MAX_DECISIONS} earlier; --json shows all", "dim"), indent=2)
 
@@ -125,33 +127,33 @@ def decisions(found: Sequence[DecisionReport], most: int = 200) -> Table:
     return table(("when (UTC)", "action", "why", "votes", "in use afterwards"), rows, numbers=(3,))
 
 
-def _proof(one: ArmReport) -> str:
-    arm = one.arm
+def _proof(reported: ArmReport) -> str:
+    arm = reported.arm
     if arm.evidence is None or arm.bar is None:
         return f"Version {arm.version}: no evidence yet."
     start = f"Version {arm.version}: the evidence is {arm.evidence:.3g}, the bar {arm.bar:.3g}; 1 means no evidence."
-    if one.few:
+    if reported.few:
         return f"{start} There are too few votes to estimate how many more it needs."
     if arm.needs is None:
         return f"{start} At this rate the trial ends first."
     return f"{start} At this rate it needs about {float(f'{arm.needs:.2g}'):,.0f} more votes."
 
 
-def _figures(one: ArmReport) -> tuple[str, ...]:
+def _figures(reported: ArmReport) -> tuple[str, ...]:
     """Return an arm in the columns of `ARMS`; few votes are shown as counts, without a difference."""
-    arm = one.arm
+    arm = reported.arm
     liked = "" if arm.ups is None else f"{arm.ups:.0%}"
     if arm.ups is not None and arm.votes < MIN_ARM_VOTES:
         liked = f"{round(arm.ups * arm.votes)} of {arm.votes}"
     difference = ""
     if arm.difference is not None and arm.low is not None and arm.high is not None:
         difference = f"{arm.difference:+.0%} ({arm.low:+.0%} to {arm.high:+.0%})"
-    elif one.few:
+    elif reported.few:
         difference = "too few votes"
     evidence = "" if arm.evidence is None or arm.bar is None else f"{arm.evidence:.3g} of {arm.bar:.3g}"
     needs = "" if arm.evidence is None else "?" if arm.needs is None else f"{arm.needs:,}"
     counts = (f"{arm.share:.0%}", f"{arm.requests:,}", f"{arm.votes:,}", liked)
-    return str(arm.version), one.role, *counts, difference, evidence, needs, "; ".join(one.changes) or "none"
+    return str(arm.version), reported.role, *counts, difference, evidence, needs, "; ".join(reported.changes) or "none"
 
 
 def decision(one: Decision) -> Iterator[Block]:
@@ -159,17 +161,17 @@ def decision(one: Decision) -> Iterator[Block]:
     yield line(f"{one.action}: {one_line(one.why)}; version {one.champion} is in use")
 
 
-def replayed(found: ReplayReport) -> Iterator[Block]:
+def replayed(replay: ReplayReport) -> Iterator[Block]:
     """Yield the result of a replay."""
-    if not found.decisions:
+    if not replay.decisions:
         yield line("no decisions yet")
-    elif not found.different:
-        yield line(f"every decision follows from the log, byte for byte: {found.decisions:,} of {found.decisions:,}")
+    elif not replay.different:
+        yield line(f"every decision follows from the log, byte for byte: {replay.decisions:,} of {replay.decisions:,}")
     else:
-        named = ", ".join(map(str, found.different))
-        yield line(f"{len(found.different)} of {found.decisions:,} decisions do not follow from the log: {named}")
-        if found.others:
-            yield line(f"another version of Ragstone made {found.others} of these", indent=2)
+        named = ", ".join(map(str, replay.different))
+        yield line(f"{len(replay.different)} of {replay.decisions:,} decisions do not follow from the log: {named}")
+        if replay.others:
+            yield line(f"another version of Ragstone made {replay.others} of these", indent=2)
 
 
 def _decision(one: DecisionReport) -> Line:

@@ -110,15 +110,15 @@ def failures(report: EvalReport, most: int) -> Section:
     """Show the failed questions, with the expected and the found documents."""
     failing = [one for one in worst_first(report) if one.measures["ndcg@10"] < 1]
     rows: list[Row] = []
-    for one in failing[:most]:
-        kinds = " · ".join(filter(None, (one.lang, one.kind)))
-        instead = [id for id in one.found if id not in one.expected]
+    for result in failing[:most]:
+        kinds = " · ".join(filter(None, (result.lang, result.kind)))
+        instead = [id for id in result.found if id not in result.expected]
         rows.append(
             (
-                f"{one.measures['ndcg@10']:.3f}",
-                rank(one.first),
-                ((cut(one.text, 300), ""), (f"\n{kinds}", "small")),
-                ((ids(one.expected), ""), (f"\ninstead: {ids(instead)}" if instead else "", "small")),
+                f"{result.measures['ndcg@10']:.3f}",
+                rank(result.first),
+                ((cut(result.text, 300), ""), (f"\n{kinds}", "small")),
+                ((ids(result.expected), ""), (f"\ninstead: {ids(instead)}" if instead else "", "small")),
             )
         )
     columns = ("ndcg@10", "rank", "question", "expected, and what ranks first instead")
@@ -171,7 +171,7 @@ def _groups(report: EvalReport) -> Iterator[Block]:
 
 def sweep(report: SweepReport) -> Iterator[Block]:
     """Show all variants on the questions that chose, and the winner on the held-out ones."""
-    held = report.held_out
+    held_out = report.held_out
     rows: list[Row] = [
         (
             (one_line(one.name), "code"),
@@ -186,8 +186,8 @@ def sweep(report: SweepReport) -> Iterator[Block]:
     columns = ("variant", report.metric, "95% interval", "minus baseline", "p, corrected", "ms")
     dots = tuple(dot(_short(one), one.mean, style=one.difference or "even") for one in report.tried[:50])
     two = (
-        dot("baseline", held.baseline, style="even"),
-        dot("chosen", held.winner, style=held.difference),
+        dot("baseline", held_out.baseline, style="even"),
+        dot("chosen", held_out.winner, style=held_out.difference),
     )
     yield section(
         "Variants",
@@ -216,15 +216,15 @@ def preset(report: SweepReport) -> Section:
 
 def verdict_on(report: SweepReport) -> str:
     """Return the result of a sweep, in words."""
-    held = report.held_out
-    on = f"on the {count(held.questions, 'held-out question')}"
+    held_out = report.held_out
+    on = f"on the {count(held_out.questions, 'held-out question')}"
     if not report.chosen.settings:
-        return f"No variant was better than the baseline, which has {interval(held.baseline)} {on}."
-    shown = {"better": "better", "worse": "WORSE"}.get(conclusion(held.difference), "no difference shown")
-    few = f" {count(held.questions, 'question')} can show little." if held.questions < FEW else ""
+        return f"No variant was better than the baseline, which has {interval(held_out.baseline)} {on}."
+    shown = {"better": "better", "worse": "WORSE"}.get(conclusion(held_out.difference), "no difference shown")
+    few = f" {count(held_out.questions, 'question')} can show little." if held_out.questions < FEW else ""
     return (
-        f"It has {interval(held.winner)} {on}, the baseline {interval(held.baseline)}:"
-        f" {difference(held.difference)}, {shown}.{few}"
+        f"It has {interval(held_out.winner)} {on}, the baseline {interval(held_out.baseline)}:"
+        f" {difference(held_out.difference)}, {shown}.{few}"
     )
 
 

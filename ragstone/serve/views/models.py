@@ -17,22 +17,22 @@ _NONE = (
 )
 
 
-def servers(found: Sequence[RunningServer]) -> Iterator[Block]:
+def servers(running: Sequence[RunningServer]) -> Iterator[Block]:
     """Show the models of each server, and how to use the first one."""
     rows = [
         (server.name_of(model), f"{model.window:,}" if model.window else "", server.address)
-        for server in found
+        for server in running
         for model in server.models
     ]
     if rows:
         yield table(("model", "window", "server"), rows)
-    for server in found:
+    for server in running:
         if server.trouble:
             yield line((f"{server.kind} at {server.address}: ", "yellow"), one_line(server.trouble))
     if rows:
         yield line("To use a model: ", (use(rows[0][0]), "bold"))
         yield line("To try it first: ", (f"ragstone models --try {shlex.quote(rows[0][0])}", "bold"))
-    elif not found:
+    elif not running:
         yield line(_NONE)
 
 

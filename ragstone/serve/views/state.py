@@ -62,16 +62,18 @@ def ingested(report: AddReport, kb: str) -> Iterator[Line]:
         yield line(("note: ", "yellow"), notice)
 
 
-def read(id: str, found: Reading) -> Iterator[Line]:
+def read(id: str, reading: Reading) -> Iterator[Line]:
     """Show how a document was read."""
-    yield line((one_line(id), "bold"), f": {one_line(found.kind) or 'text'}, {count(found.characters, 'character')}")
-    counts = {"page": found.pages, "heading": found.headings, "table": found.tables, "code block": found.code}
+    yield line(
+        (one_line(id), "bold"), f": {one_line(reading.kind) or 'text'}, {count(reading.characters, 'character')}"
+    )
+    counts = {"page": reading.pages, "heading": reading.headings, "table": reading.tables, "code block": reading.code}
     if listed := [count(number, name) for name, number in counts.items() if number]:
         yield line(", ".join(listed), indent=2)
-    if found.ocr:
-        sure = "" if found.ocr_confidence is None else f", at a confidence of {found.ocr_confidence:.0%}"
-        yield line(f"text in pictures read by {one_line(found.ocr)}{sure}", indent=2)
-    yield line((one_line(found.note) or "nothing was left out", "yellow" if found.note else ""), indent=2)
+    if reading.ocr:
+        sure = "" if reading.ocr_confidence is None else f", at a confidence of {reading.ocr_confidence:.0%}"
+        yield line(f"text in pictures read by {one_line(reading.ocr)}{sure}", indent=2)
+    yield line((one_line(reading.note) or "nothing was left out", "yellow" if reading.note else ""), indent=2)
 
 
 def erased(report: Erasure) -> Iterator[Line]:
@@ -198,13 +200,13 @@ def health(health: Health) -> Iterator[Line]:
     """Show the findings of a check, each with its remedy."""
     held = f"{count(health.documents, 'document')}, {count(health.chunks, 'chunk')}"
     yield line((one_line(health.folder), "bold"), f": {held}")
-    for found in health.findings:
-        yield line(one_line(f"{found.part}: {found.what}"), indent=2)
-        for id in found.documents[:SHOWN_IDS]:
+    for finding in health.findings:
+        yield line(one_line(f"{finding.part}: {finding.what}"), indent=2)
+        for id in finding.documents[:SHOWN_IDS]:
             yield line(one_line(id), indent=4)
-        if len(found.documents) > SHOWN_IDS:
-            yield line(f"and {len(found.documents) - SHOWN_IDS:,} more; --json lists all", indent=4)
-        yield line(_remedy(found, "ragstone doctor --mend"), indent=4)
+        if len(finding.documents) > SHOWN_IDS:
+            yield line(f"and {len(finding.documents) - SHOWN_IDS:,} more; --json lists all", indent=4)
+        yield line(_remedy(finding, "ragstone doctor --mend"), indent=4)
     if not health.findings:
         yield line("no problems found", indent=2)
 
@@ -216,13 +218,13 @@ def copied(copied: CopyReport) -> Iterator[Line]:
     yield line(one_line(f"{copied.source} -> {copied.folder}: {held}"))
 
 
-def settings(found: InForce) -> Iterator[Block]:
+def settings(current: InForce) -> Iterator[Block]:
     """Show every setting, and the writer of the answers."""
     rows: list[Row] = [
-        (one.path, one_line(written(one.value)), one_line(one.origin), one.description) for one in found.settings
+        (one.path, one_line(written(one.value)), one_line(one.origin), one.description) for one in current.settings
     ]
     yield table(("setting", "value", "from", "what it is"), rows)
-    yield line(("answers are written by ", "dim"), one_line(found.writer))
+    yield line(("answers are written by ", "dim"), one_line(current.writer))
 
 
 def leaves(found: Sequence[Destination]) -> Iterator[Block]:
@@ -362,11 +364,11 @@ def statistics(report: Report, *, hourly: bool) -> Iterator[Block]:
         yield line("there were no questions in this period")
         return
     rows: list[Row] = []
-    for one in (*(report.hourly if hourly else report.daily), total):
-        counts = tuple(getattr(one, name) for name in COUNTED)
-        took = one.times_ms.get("total")
+    for period in (*(report.hourly if hourly else report.daily), total):
+        counts = tuple(getattr(period, name) for name in COUNTED)
+        took = period.times_ms.get("total")
         times = _times(took) if took else ("", "")
-        rows.append((one.period.replace("T", " ") or "total", *(f"{number:,}" for number in counts), *times))
+        rows.append((period.period.replace("T", " ") or "total", *(f"{number:,}" for number in counts), *times))
     yield table(("UTC", *COUNTED, "p50 ms", "p95 ms"), rows, numbers=range(1, len(COUNTED) + 3))
     if total.confidence is not None:
         yield line(f"{total.confidence:.0%}", head=("mean confidence of answers: ", "dim"))

@@ -114,11 +114,11 @@ class _Message:
 
 def _numbers(data: bytes) -> dict[int, int]:
     """Return the properties of fixed size as whole numbers."""
-    found: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     for at in range(_HEADER, len(data) - 15, 16):
         _, number, _, value = struct.unpack_from("<HHIQ", data, at)
-        found[number] = value if number in (_SENT, _DELIVERED) else value & 0xFFFFFFFF
-    return found
+        numbers[number] = value if number in (_SENT, _DELIVERED) else value & 0xFFFFFFFF
+    return numbers
 
 
 def decompressed(data: bytes) -> bytes:

@@ -65,7 +65,7 @@ def converted(file: File, kind: str) -> Generator[Path]:
     Raises:
         Unreadable: LibreOffice is not installed, or cannot read the file.
     """
-    if not (found := programs.office()):
+    if not (program := programs.office()):
         raise Unreadable(f"only LibreOffice reads it; install LibreOffice, or save it as .{kind}")
     with TemporaryDirectory(prefix="ragstone-") as folder:
         home = Path(folder)
@@ -78,9 +78,9 @@ def converted(file: File, kind: str) -> Generator[Path]:
             f"{items}</oor:items>",
             encoding="utf-8",
         )
-        command = [found[0], f"-env:UserInstallation={home.as_uri()}", "--headless", "--norestore", "--nologo"]
+        command = [program[0], f"-env:UserInstallation={home.as_uri()}", "--headless", "--norestore", "--nologo"]
         command += ["--nolockcheck", "--convert-to", kind, "--outdir", str(made.parent), str(given)]
-        alone = [found[1], *_ALONE, "--"] if len(found) > 1 else []
+        alone = [program[1], *_ALONE, "--"] if len(program) > 1 else []
         # A trial of its own: a file that fails to convert must not be tried again with a network.
         if alone and programs.run([*alone, "true"], home)[0] == 0:
             command = [*alone, *command]

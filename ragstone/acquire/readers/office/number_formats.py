@@ -60,12 +60,12 @@ class SheetFormats:
 def formats_of(styles: Element) -> dict[int, NumberFormat]:
     """Return the formats that add to the digits of a number, by the number of their style."""
     codes = {_number(one.get("numFmtId")): one.get("formatCode", "") for one in styles.iter(f"{_S}numFmt")}
-    found: dict[int, NumberFormat] = {}
+    formats: dict[int, NumberFormat] = {}
     for number, style in enumerate(styles.iterfind(f"{_S}cellXfs/{_S}xf")):
         key = _number(style.get("numFmtId"))
         if shown := format_of(key, codes.get(key)):
-            found[number] = shown
-    return found
+            formats[number] = shown
+    return formats
 
 
 def cells_of(package: Package, sheet: str, formats: Mapping[int, NumberFormat]) -> SheetFormats:

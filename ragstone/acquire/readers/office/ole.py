@@ -68,11 +68,11 @@ class Compound:
     def properties(self) -> tuple[str, dict[str, Scalar]]:
         """Return the title of an office file, and the facts ``author`` and ``created``, as far as they are readable."""
         try:
-            found = _properties(self.bytes(_SUMMARY))
+            values = _properties(self.bytes(_SUMMARY))
         except (Unreadable, struct.error, ValueError, LookupError, OverflowError):
             return "", {}  # The text may still be intact.
-        created = found.get(_CREATED, "")
-        return found.get(_TITLE, ""), {"author": found.get(_AUTHOR, ""), "created": created[:19]}
+        created = values.get(_CREATED, "")
+        return values.get(_TITLE, ""), {"author": values.get(_AUTHOR, ""), "created": created[:19]}
 
 
 def filetime(ticks: int) -> str:
@@ -111,16 +111,16 @@ def _properties(data: bytes) -> dict[int, str]:
     if _CODEPAGE in places:
         kind, number = struct.unpack_from("<IH", data, start + places[_CODEPAGE])
         encoding = codepage(number) if kind == _SHORT else encoding
-    found: dict[int, str] = {}
+    values: dict[int, str] = {}
     for key in (_TITLE, _AUTHOR, _CREATED):
         if key not in places:
             continue
         at = start + places[key]
         kind, length = struct.unpack_from("<II", data, at)
         if kind == _TIME:
-            found[key] = filetime(struct.unpack_from("<Q", data, at + 4)[0])
+            values[key] = filetime(struct.unpack_from("<Q", data, at + 4)[0])
         elif kind in (_TEXT, _WIDE_TEXT):
             raw = data[at + 8 : at + 8 + length * (2 if kind == _WIDE_TEXT else 1)]
             text = raw.decode("utf-16-le" if kind == _WIDE_TEXT else encoding, "replace")
-            found[key] = " ".join(tidy(text.partition("\0")[0]).split())
-    return found
+            values[key] = " ".join(tidy(text.partition("\0")[0]).split())
+    return values

@@ -201,13 +201,13 @@ class _Story:
 
 def _heights(styles: Sequence[Element]) -> dict[str, int]:
     """Return the styles that raise words (1) or lower them (-1)."""
-    found: dict[str, int] = {}
+    heights: dict[str, int] = {}
     for style in (one for part in styles for one in part.iter(f"{_STYLE}style")):
         properties = style.find(f"{_STYLE}text-properties")
         place = (properties.get(f"{_STYLE}text-position", "") if properties is not None else "").split(" ")[0]
         if place not in ("", "0%"):
-            found[style.get(f"{_STYLE}name", "")] = -1 if place == "sub" or place.startswith("-") else 1
-    return found
+            heights[style.get(f"{_STYLE}name", "")] = -1 if place == "sub" or place.startswith("-") else 1
+    return heights
 
 
 def _numbered(styles: Sequence[Element]) -> dict[tuple[str, int], tuple[str, str]]:

@@ -80,12 +80,12 @@ class Package:
         listed = f"{folder}/_rels/{file}.rels" if folder else f"_rels/{file}.rels"
         if listed not in self.names:
             return {}
-        found: dict[str, tuple[str, str]] = {}
+        targets: dict[str, tuple[str, str]] = {}
         for relation in self.xml(listed).iter(_RELATION):
             if relation.get("TargetMode") != "External":
                 kind = relation.get("Type", "").rpartition("/")[2]
-                found[relation.get("Id", "")] = (kind, joined(folder, relation.get("Target", "")))
-        return found
+                targets[relation.get("Id", "")] = (kind, joined(folder, relation.get("Target", "")))
+        return targets
 
     def properties(self, column: str) -> tuple[str, dict[str, Scalar | tuple[Scalar, ...]]]:
         """Return the title of a Microsoft Office file, and the facts ``author``, ``created`` and who may read it.

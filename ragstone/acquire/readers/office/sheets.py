@@ -174,15 +174,15 @@ def _cells(
     """Return the cells of a table. Only those that span others are records, because sheets may be large."""
     if not spans:
         return [[*row[block.left : block.right]] for row in rows[block.top : block.bottom]]
-    found: list[list[str | Cell]] = []
+    table: list[list[str | Cell]] = []
     for number in range(block.top, block.bottom):
         cells: list[str | Cell] = []
         for column, text in enumerate(rows[number][block.left : block.right], block.left):
             high, wide = spans.get((number, column), (1, 1))
             if high:
                 cells.append(Cell(text, columns=wide, rows=high) if high > 1 or wide > 1 else text)
-        found.append(cells)
-    return found
+        table.append(cells)
+    return table
 
 
 def _blocks(rows: Sequence[Sequence[str]], spans: dict[tuple[int, int], tuple[int, int]]) -> Iterator[_Block]:

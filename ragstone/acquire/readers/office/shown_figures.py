@@ -25,7 +25,7 @@ def formats_of_xls(book: Compound) -> dict[str, SheetFormats]:
     """Return the formats of the cells of each sheet by its name; what is damaged or older than Excel 97 has none."""
     data = book.bytes("Workbook")
     codes, styles, sheets = dict[int, str](), list[int](), list[tuple[int, str]]()
-    found = dict[str, SheetFormats]()
+    by_sheet = dict[str, SheetFormats]()
     with suppress(struct.error, IndexError):
         for kind, at, length in _records(data, 0):
             if kind == _FORMAT:
@@ -38,8 +38,8 @@ def formats_of_xls(book: Compound) -> dict[str, SheetFormats]:
                 sheets.append((start, _text(data, at + 8, data[at + 6], data[at + 7])))
         formats = {n: one for n, key in enumerate(styles) if (one := format_of(key, codes.get(key)))}
         for start, name in sheets if formats else ():
-            found[name] = SheetFormats(formats=dict(_formats_in(data, start, formats)))
-    return found
+            by_sheet[name] = SheetFormats(formats=dict(_formats_in(data, start, formats)))
+    return by_sheet
 
 
 def _records(data: bytes, at: int) -> Iterator[tuple[int, int, int]]:

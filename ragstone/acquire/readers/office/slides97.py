@@ -110,21 +110,21 @@ def _slides(data: memoryview, current: bytes) -> list[tuple[list[_Text], str]]:
         return [(_texts(one, []), "") for one in records if one.kind == _SLIDE]
     listed, noted = (_listed(document, which) for which in (_SLIDES, _NOTES_PAGES))
     notes: dict[int, str] = {}
-    for one in noted:
-        for page in _at(data, [places.get(one.record, len(data))]):
-            words = "\n".join(text.words for text in _texts(page, one.texts))
+    for record in noted:
+        for page in _at(data, [places.get(record.record, len(data))]):
+            words = "\n".join(text.words for text in _texts(page, record.texts))
             notes[_notes_of(page)] = words
-    found: list[tuple[list[_Text], str]] = []
-    for one in listed:
-        slide = next(_at(data, [places.get(one.record, len(data))]), None)
-        texts = _texts(slide, one.texts) if slide is not None and slide.kind == _SLIDE else one.texts
-        found.append((texts, notes.get(one.number, "")))
-    return found
+    slides: list[tuple[list[_Text], str]] = []
+    for record in listed:
+        slide = next(_at(data, [places.get(record.record, len(data))]), None)
+        texts = _texts(slide, record.texts) if slide is not None and slide.kind == _SLIDE else record.texts
+        slides.append((texts, notes.get(record.number, "")))
+    return slides
 
 
 def _places(data: memoryview, current: bytes) -> dict[int, int]:
     """Return where the last version of each numbered record begins."""
-    found: dict[int, int] = {}
+    offsets: dict[int, int] = {}
     edit = struct.unpack_from("<I", current, 16)[0] if len(current) >= 20 else 0
     seen: set[int] = set()
     while edit not in seen and len(seen) < _MOST_EDITS:
@@ -137,14 +137,14 @@ def _places(data: memoryview, current: bytes) -> dict[int, int]:
         if own is None or own.kind != _DIRECTORY:
             break
         for number, place in _entries(own.content):
-            found.setdefault(number, place)
-        if len(seen) == 1 and document in found:
+            offsets.setdefault(number, place)
+        if len(seen) == 1 and document in offsets:
             # The document of the last edit counts, so it comes first.
-            found = {document: found.pop(document), **found}
+            offsets = {document: offsets.pop(document), **offsets}
         if not before:
             break
         edit = before
-    return found
+    return offsets
 
 
 def _entries(content: memoryview) -> Iterator[tuple[int, int]]:
@@ -180,58 +180,58 @@ def _records(data: memoryview, most: int | None = None) -> Iterator[_Record]:
 
 def _listed(document: _Record, which: int) -> list[_Listed]:
     """Return the slides in one of the lists of a document, with the texts of their outlines."""
-    found: list[_Listed] = []
+    slides: list[_Listed] = []
     kind = 0
     for one in _records(document.content):
         if one.kind != _LIST or one.instance != which:
             continue
         for record in _records(one.content):
             if record.kind == _PERSIST and len(record.content) >= 16:
-                found.append(_Listed(record.number, struct.unpack_from("<I", record.content, 12)[0]))
+                slides.append(_Listed(record.number, struct.unpack_from("<I", record.content, 12)[0]))
             elif record.kind == _TEXT_TYPE:
                 kind = record.number
-                if found:
-                    found[-1].texts.append(_Text(kind, ""))
-            elif found and found[-1].texts and record.kind in (_WIDE_TEXT, _TEXT):
-                found[-1].texts[-1].words += _words(record)
-    return found
+                if slides:
+                    slides[-1].texts.append(_Text(kind, ""))
+            elif slides and slides[-1].texts and record.kind in (_WIDE_TEXT, _TEXT):
+                slides[-1].texts[-1].words += _words(record)
+    return slides
 
 
 def _texts(slide: _Record, outline: Sequence[_Text]) -> list[_Text]:
     """Return the texts of a slide in the order of its shapes."""
-    found: list[_Text] = []
+    texts: list[_Text] = []
     for shape in _shapes(slide, 0):
         inside = [*_inner(shape, 0)]
         if any(one.kind == _PLACEHOLDER and len(one.content) > 4 and one.content[4] in _FURNITURE for one in inside):
             continue
         kind = _OTHER
-        for one in inside:
-            if one.kind == _TEXT_TYPE:
-                kind = one.number
-            elif one.kind in (_WIDE_TEXT, _TEXT):
-                found.append(_Text(kind, _words(one)))
-            elif one.kind == _OUTLINE and one.number < len(outline):
-                found.append(outline[one.number])
-    return [one for one in found if one.words.strip() not in ("", "*")]
+        for record in inside:
+            if record.kind == _TEXT_TYPE:
+                kind = record.number
+            elif record.kind in (_WIDE_TEXT, _TEXT):
+                texts.append(_Text(kind, _words(record)))
+            elif record.kind == _OUTLINE and record.number < len(outline):
+                texts.append(outline[record.number])
+    return [one for one in texts if one.words.strip() not in ("", "*")]
 
 
 def _shapes(record: _Record, depth: int) -> Iterator[_Record]:
     """Yield the shapes in a record, those of groups too."""
-    for one in _records(record.content):
-        if one.kind == _SHAPE:
-            yield one
-        elif one.holds_records and depth < _DEEPEST:
-            yield from _shapes(one, depth + 1)
+    for child in _records(record.content):
+        if child.kind == _SHAPE:
+            yield child
+        elif child.holds_records and depth < _DEEPEST:
+            yield from _shapes(child, depth + 1)
 
 
 def _inner(record: _Record, depth: int) -> Iterator[_Record]:
     """Yield all records in a shape."""
-    for one in _records(record.content):
+    for child in _records(record.content):
         # The box of text in a shape holds records, whatever its head says.
-        if (one.holds_records or one.kind == _BOX) and depth < _DEEPEST:
-            yield from _inner(one, depth + 1)
+        if (child.holds_records or child.kind == _BOX) and depth < _DEEPEST:
+            yield from _inner(child, depth + 1)
         else:
-            yield one
+            yield child
 
 
 def _notes_of(page: _Record) -> int:

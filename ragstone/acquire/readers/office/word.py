@@ -267,11 +267,11 @@ def _styles(part: Element) -> _Styles:
 
 def _inherited(own: dict[str, _T], based: dict[str, str]) -> dict[str, _T]:
     """Return what each style says itself, or else the nearest style that it is based on."""
-    found = {**own}
+    values = {**own}
     for key in based:
         at, steps = key, 0
         while at not in own and at in based and steps < _DEEPEST:
             at, steps = based[at], steps + 1
         if at in own:
-            found[key] = own[at]
-    return found
+            values[key] = own[at]
+    return values

@@ -130,13 +130,13 @@ def _pieces(table: bytes, start: int, length: int, *, old: bool) -> list[_Piece]
     if count <= 0 or at + 5 + 12 * count + 4 > len(table):
         raise Unreadable("damaged: its table of pieces is cut off")
     limits = struct.unpack_from(f"<{count + 1}I", table, at + 5)
-    found: list[_Piece] = []
+    pieces: list[_Piece] = []
     for number in range(count):
         place = struct.unpack_from("<I", table, at + 5 + 4 * (count + 1) + 8 * number + 2)[0]
         is_wide = not old and not place & 0x40000000
         where = place if old or is_wide else (place & 0x3FFFFFFF) // 2
-        found.append(_Piece(first=limits[number], last=limits[number + 1], at=where, width=1 + is_wide))
-    return found
+        pieces.append(_Piece(first=limits[number], last=limits[number + 1], at=where, width=1 + is_wide))
+    return pieces
 
 
 class _Styles:
@@ -183,32 +183,32 @@ def _between(
         # Windows-1252 leaves five bytes undefined; UTF-16 without pairs keeps a place for each character.
         shown = raw.decode("utf-16-le" if piece.width == 2 else encoding, "replace")
         done = 0
-        for found in re.finditer("[\r\x07]", shown):
-            text.append(shown[done : found.start()])
-            place = at + found.start() * piece.width
+        for mark in re.finditer("[\r\x07]", shown):
+            text.append(shown[done : mark.start()])
+            place = at + mark.start() * piece.width
             style, properties = styles.at(place) if styles else (0, b"")
-            yield _Paragraph(text="".join(text), end=found[0], style=style, properties=properties)
-            text, done = [], found.end()
+            yield _Paragraph(text="".join(text), end=mark[0], style=style, properties=properties)
+            text, done = [], mark.end()
         text.append(shown[done:])
     yield _Paragraph(text="".join(text), end="\r", style=0, properties=b"")
 
 
-def _write(writer: Writer, table: _Rows, one: _Paragraph) -> None:
-    words = _UNSEEN.sub("", _without_fields(one.text)).translate(_SEEN).strip()
-    if one.end == "\x07" or _IN_TABLE in one.properties:
-        is_bare = one.end == "\x07" and not (one.properties or words or table.lines)
-        if _END_OF_ROW in one.properties or is_bare:
+def _write(writer: Writer, table: _Rows, paragraph: _Paragraph) -> None:
+    words = _UNSEEN.sub("", _without_fields(paragraph.text)).translate(_SEEN).strip()
+    if paragraph.end == "\x07" or _IN_TABLE in paragraph.properties:
+        is_bare = paragraph.end == "\x07" and not (paragraph.properties or words or table.lines)
+        if _END_OF_ROW in paragraph.properties or is_bare:
             table.rows.append(table.cells)
             table.cells = []
             return
         table.lines.append(words)
-        if one.end == "\x07":
+        if paragraph.end == "\x07":
             table.cells.append(" ".join(table.lines))
             table.lines = []
         return
     _end_table(writer, table)
-    if 1 <= one.style <= 9:
-        writer.heading(words, one.style)
+    if 1 <= paragraph.style <= 9:
+        writer.heading(words, paragraph.style)
     else:
         writer.paragraph(words)
 

@@ -68,7 +68,7 @@ class _Font:
     italic: bool
 
 
-_Found = tuple[_Font, bool, list[tuple[str, Box]]]
+_Fragment = tuple[_Font, bool, list[tuple[str, Box]]]
 """A line: its font, whether its last word is divided, and its words with their boxes."""
 
 
@@ -86,7 +86,7 @@ def read_page(book: pypdfium2.PdfDocument, number: int) -> Page:
     left, right, bottom, top = edges
     pointers = [ctypes.byref(edge) for edge in edges]
     box_of, fonts = pdfium.FPDFText_GetCharBox, _Fonts(raw)
-    found: list[_Found] = []
+    fragments: list[_Fragment] = []
     turns: Counter[int] = Counter()
     for line in _LINE.finditer(text):
         words: list[tuple[str, Box]] = []
@@ -110,11 +110,11 @@ def read_page(book: pypdfium2.PdfDocument, number: int) -> Page:
         if words:
             font = fonts.of(first, last)
             turns[font.quarter] += line.end() - line.start()
-            found.append((font, line[0][-1] in _HYPHENS, words))
+            fragments.append((font, line[0][-1] in _HYPHENS, words))
     frame = _frame(page, turns)
-    _add_typed(found, typed_on(book, page))
-    _even(found)
-    found = [(font, cut, _spelled(words)) for font, cut, words in _with_drop_caps(found)]
+    _add_typed(fragments, typed_on(book, page))
+    _even(fragments)
+    fragments = [(font, cut, _spelled(words)) for font, cut, words in _with_drop_caps(fragments)]
     lines = [
         Line(
             words=[_word(word, frame.turned(*box)) for word, box in words],
@@ -123,9 +123,9 @@ def read_page(book: pypdfium2.PdfDocument, number: int) -> Page:
             bold=font.bold,
             italic=font.italic,
         )
-        for font, cut, words in found
+        for font, cut, words in fragments
     ]
-    rules = rules_of(page.raw, frame) if found else Rules()
+    rules = rules_of(page.raw, frame) if fragments else Rules()
     pictures, notes = pictures_of(page), notes_on(page)
     text_page.close()
     page.close()
@@ -155,11 +155,11 @@ def _raised(word: str, box: Box, length: int) -> list[tuple[str, Box]]:
     return [(first, (box[0], box[1], middle, box[3])), (mark, (middle, box[1], box[2], box[3]))]
 
 
-def _even(found: list[_Found]) -> None:
+def _even(fragments: list[_Fragment]) -> None:
     """Widen the words of a page that sets all of them apart by one distance, so that no gap looks like a column."""
     gaps = [
         (after[1][0] - before[1][2], before[1][3] - before[1][1])
-        for _, _, words in found
+        for _, _, words in fragments
         if len(words) > _LEAST_SPACED
         for before, after in pairwise(words)
     ]
@@ -169,10 +169,10 @@ def _even(found: list[_Found]) -> None:
     is_even = sum(abs(gap - usual) < _EVEN * usual for gap, _ in gaps) > _MOSTLY * len(gaps)
     if usual <= height or not is_even:
         return
-    edges = Counter(round(box[0] / 2) for _, _, words in found for _, box in words[1:])
+    edges = Counter(round(box[0] / 2) for _, _, words in fragments for _, box in words[1:])
     if sum(count for count in edges.values() if count > 1) > _ALIGNED * edges.total():
         return
-    for _, _, words in found:
+    for _, _, words in fragments:
         for n, ((word, box), (_, after)) in enumerate(pairwise([*words])):
             if abs(after[0] - box[2] - usual) < _EVEN * usual:
                 words[n] = word, (box[0], box[1], after[0] - _SPACE * height, box[3])
@@ -182,7 +182,7 @@ def _spelled(words: list[tuple[str, Box]]) -> list[tuple[str, Box]]:
     """Return words in which capitals that are set apart, as in "V I S I T O R S", are one word again."""
     if sum(len(word) == 1 for word, _ in words) <= _LEAST_SPACED:
         return words
-    found: list[tuple[str, Box]] = []
+    spelled: list[tuple[str, Box]] = []
     run: list[tuple[str, Box]] = []
     for word, box in [*words, ("", (0.0, 0.0, 0.0, 0.0))]:
         is_near = not run or box[0] - run[-1][1][2] < _SPACED * (run[-1][1][3] - run[-1][1][1])
@@ -194,15 +194,15 @@ def _spelled(words: list[tuple[str, Box]]) -> list[tuple[str, Box]]:
             for _, other in run[1:]:
                 whole = _around(whole, *other)
             run = [("".join(letter for letter, _ in run), whole)]
-        found += run
+        spelled += run
         run = [(word, box)] if len(word) == 1 and word.isupper() else []
-        found += [] if run or not word else [(word, box)]
-    return found
+        spelled += [] if run or not word else [(word, box)]
+    return spelled
 
 
-def _with_drop_caps(found: list[_Found]) -> list[_Found]:
+def _with_drop_caps(found: list[_Fragment]) -> list[_Fragment]:
     """Return lines in which a large first letter belongs to the word that it begins."""
-    lines: list[_Found] = []
+    lines: list[_Fragment] = []
     for font, cut, words in found:
         before = lines[-1] if lines else None
         if before and before[0].size > _LARGE * font.size and len(before[2]) == 1 and words[0][0][0].islower():
@@ -214,21 +214,21 @@ def _with_drop_caps(found: list[_Found]) -> list[_Found]:
     return lines
 
 
-def _add_typed(found: list[_Found], typed: Sequence[Typed]) -> None:
+def _add_typed(fragments: list[_Fragment], typed: Sequence[Typed]) -> None:
     """Add what people typed to the lines beside which it stands, or else as lines of their own."""
     for text, (left, low, right, high) in typed:
         words = text.split()
         width = (right - left) / len(words)
         placed = [(word, (left + n * width, low, left + (n + 1) * width, high)) for n, word in enumerate(words)]
         middle = (low + high) / 2
-        beside = next((one for one in found if any(box[1] <= middle <= box[3] for _, box in one[2])), None)
+        beside = next((one for one in fragments if any(box[1] <= middle <= box[3] for _, box in one[2])), None)
         if beside is not None:
             beside[2].extend(placed)
             beside[2].sort(key=lambda word: word[1][0])
             continue
-        above = [n for n, (_, _, line) in enumerate(found) if line[0][1][1] > middle]
-        own = _Font(round(min(high - low, _TYPED), 1), found[above[-1]][0].quarter if above else 0, False, False)
-        found.insert(above[-1] + 1 if above else 0, (own, False, placed))
+        above = [n for n, (_, _, line) in enumerate(fragments) if line[0][1][1] > middle]
+        own = _Font(round(min(high - low, _TYPED), 1), fragments[above[-1]][0].quarter if above else 0, False, False)
+        fragments.insert(above[-1] + 1 if above else 0, (own, False, placed))
 
 
 class _Fonts:

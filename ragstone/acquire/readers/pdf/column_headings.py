@@ -51,13 +51,13 @@ def column_headings(rows: Sequence[Line], bounds: Sequence[Bounds], rules: Seque
         above = [next((one for one in reversed(blocks) if one.overlaps(here)), None) for here in below]
         # Years in a row are alike: if one of them has nothing above it, no heading above goes on in another.
         years_alone = any(is_year(here.text) and one is None for one, here in zip(above, below, strict=True))
-        for one, here in zip(above, below, strict=True):
-            spans = one is not None and sum(map(one.overlaps, below)) > 1
-            if one is None or spans or (years_alone and is_year(here.text)) or not _are_one(one, here):
+        for heading, here in zip(above, below, strict=True):
+            spans = heading is not None and sum(map(heading.overlaps, below)) > 1
+            if heading is None or spans or (years_alone and is_year(here.text)) or not _are_one(heading, here):
                 blocks.append(here)
                 continue
-            blocks.remove(one)
-            blocks.append(_joined(one, here, bounds, rules))
+            blocks.remove(heading)
+            blocks.append(_joined(heading, here, bounds, rules))
     blocks = _over_years(blocks, bounds)
     if not any(block.first > 0 for block in blocks):
         return None
@@ -110,7 +110,7 @@ def _shared_out(cells: Sequence[Line], bounds: Sequence[Bounds]) -> list[tuple[i
     if not above or len(labels) > 1 or values <= len(above) or values % len(above):
         return []
     size = values // len(above)
-    found = [(0, 0) for _ in labels]
+    shares = [(0, 0) for _ in labels]
     for number, cell in enumerate(above):
         first, last = 1 + number * size, (number + 1) * size
         left, right = bounds[first][0], bounds[last][1]
@@ -120,8 +120,8 @@ def _shared_out(cells: Sequence[Line], bounds: Sequence[Bounds]) -> list[tuple[i
         narrow = size % 2 == 1 and cell.right - cell.left < middle[1] - middle[0]
         if narrow or off_middle > (0.12 if len(above) == 1 else 0.25) * (right - left):
             return []
-        found.append((first, last))
-    return found
+        shares.append((first, last))
+    return shares
 
 
 def _spanned(cell: Line, bounds: Sequence[Bounds], rules: Sequence[Rule]) -> tuple[int, int]:
@@ -147,7 +147,7 @@ def _drawn(bounds: Sequence[Bounds], rows: Sequence[Line], rules: Sequence[Rule]
     """Return the columns as wide as the lines below their headings are drawn; figures stand at their right edges."""
     top, bottom = max(row.top for row in rows), min(row.bottom - row.height for row in rows)
     near = [rule for rule in rules if bottom <= rule.at <= top]
-    found: list[Bounds] = []
+    drawn: list[Bounds] = []
     for n, (left, right) in enumerate(bounds):
         others = [*bounds[:n], *bounds[n + 1 :]]
         over = [
@@ -157,8 +157,8 @@ def _drawn(bounds: Sequence[Bounds], rows: Sequence[Line], rules: Sequence[Rule]
             and rule.end >= right - 2
             and not any(rule.start < b and a < rule.end for a, b in others)
         ]
-        found.append((min(left, over[0].start), max(right, over[0].end)) if over else (left, right))
-    return found
+        drawn.append((min(left, over[0].start), max(right, over[0].end)) if over else (left, right))
+    return drawn
 
 
 def _joined(above: _Heading, below: _Heading, bounds: Sequence[Bounds], rules: Sequence[Rule]) -> _Heading:

@@ -111,11 +111,11 @@ def _missing(lost: Sequence[str], read: int, total: int) -> str:
 
 def _outline(book: pypdfium2.PdfDocument) -> dict[int, dict[str, int]]:
     """Return the level of each bookmark, by page and by the letters and digits of its title."""
-    found: dict[int, dict[str, int]] = {}
+    levels: dict[int, dict[str, int]] = {}
     with suppress(pypdfium2.PdfiumError, UnicodeError, ValueError):  # A broken outline loses headings, not the text.
         for level, title, page in _bookmarks(book):
-            found.setdefault(page, {}).setdefault(plain(tidy(title)), level + 1)
-    return found
+            levels.setdefault(page, {}).setdefault(plain(tidy(title)), level + 1)
+    return levels
 
 
 def _bookmarks(book: pypdfium2.PdfDocument) -> Iterator[tuple[int, str, int]]:

@@ -35,13 +35,13 @@ def typed_on(book: pypdfium2.PdfDocument, page: pypdfium2.PdfPage) -> list[Typed
 def notes_on(page: pypdfium2.PdfPage) -> int:
     """Return how many comments a page has that are only shown when one points at them."""
     count = min(pdfium.FPDFPage_GetAnnotCount(page.raw), _MOST_ANNOTATIONS)
-    found = 0
+    comments = 0
     for index in range(count):
         note = pdfium.FPDFPage_GetAnnot(page.raw, index)
         if note:
-            found += pdfium.FPDFAnnot_GetSubtype(note) in _NOTES and bool(_string(note, b"Contents").strip())
+            comments += pdfium.FPDFAnnot_GetSubtype(note) in _NOTES and bool(_string(note, b"Contents").strip())
             pdfium.FPDFPage_CloseAnnot(note)
-    return found
+    return comments
 
 
 def attached_to(book: pypdfium2.PdfDocument) -> Iterator[Part]:

@@ -162,7 +162,7 @@ def _continues(line: Line, below: Line, edge: float) -> bool:
 
 def _bookmarked(runs: Sequence[_Run], titles: Mapping[str, int]) -> list[_Run]:
     """Return the runs of a page, those that are bookmarks with their levels. A bookmark may be a part of a run."""
-    found: list[_Run] = []
+    out: list[_Run] = []
     for run in runs if titles else ():
         at = start = run.start
         while at < run.end:
@@ -171,15 +171,15 @@ def _bookmarked(runs: Sequence[_Run], titles: Mapping[str, int]) -> list[_Run]:
                 joined += plain(run.block.lines[end - 1].text)
                 if (level := titles.get(joined)) is not None:
                     if at > start:
-                        found.append(_Run(run.block, start, at))
-                    found.append(_Run(run.block, at, end, level))
+                        out.append(_Run(run.block, start, at))
+                    out.append(_Run(run.block, at, end, level))
                     at = start = end
                     break
             else:
                 at += 1
         if start < run.end:
-            found.append(_Run(run.block, start, run.end))
-    return found if titles else [*runs]
+            out.append(_Run(run.block, start, run.end))
+    return out if titles else [*runs]
 
 
 def plain(text: str) -> str:
@@ -336,24 +336,24 @@ def _without_front(blocks: Sequence[Block], candidates: Sequence[_Run], later: s
 
 def _set_levels(bookmarks: Sequence[_Run], chosen: Sequence[_Run]) -> None:
     """Give levels to the chosen runs: as bookmarks of their style have, as their numbers say, or by their sizes."""
-    known: dict[Style, Counter[int]] = {}
+    bookmarked: dict[Style, Counter[int]] = {}
     for run in bookmarks:
-        known.setdefault(run.style, Counter())[run.level] += 1
-    levels = {style: counted.most_common(1)[0][0] for style, counted in known.items()}
+        bookmarked.setdefault(run.style, Counter())[run.level] += 1
+    levels = {style: counted.most_common(1)[0][0] for style, counted in bookmarked.items()}
     counts = Counter(run.style for run in chosen)
     above, last = 0, 0.0
-    for style in sorted({*known, *counts}, reverse=True):
+    for style in sorted({*bookmarked, *counts}, reverse=True):
         if style not in levels:
             # What occurs once, such as the title, makes no level of its own, and neither does a slightly smaller font.
             same = above > 0 and (counts[style] == 1 or last - style[0] < 0.75)
             levels[style] = max(above, 1) if same or counts[style] == 1 else min(above + 1, _DEEPEST)
-        if style in known or counts[style] > 1:
+        if style in bookmarked or counts[style] > 1:
             above, last = levels[style], style[0]
     tops = Counter(levels[run.style] for run in chosen if _depth(run.text) == 1)
     first = tops.most_common(1)[0][0] if tops else 1
     for run in chosen:
         depth = _depth(run.text)
-        run.level = min(first + depth - 1, _DEEPEST) if depth and run.style not in known else levels[run.style]
+        run.level = min(first + depth - 1, _DEEPEST) if depth and run.style not in bookmarked else levels[run.style]
 
 
 def _depth(text: str) -> int:

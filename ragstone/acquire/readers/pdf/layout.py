@@ -92,11 +92,11 @@ def lay_out(lines: Sequence[Line], rules: Rules) -> list[Block]:
 
 def _with_drawn(blocks: Sequence[Block], drawn: Sequence[Block]) -> list[Block]:
     """Return the blocks with the drawn tables, each before the first block below it in its columns."""
-    found = [*blocks]
+    out = [*blocks]
     for table in drawn:
-        at = next((n for n, block in enumerate(found) if table.is_before(block)), len(found))
-        found.insert(at, table)
-    return found
+        at = next((n for n, block in enumerate(out) if table.is_before(block)), len(out))
+        out.insert(at, table)
+    return out
 
 
 def _blocks(lines: Sequence[Line], rules: Rules) -> list[Block]:

@@ -72,7 +72,7 @@ def with_lists(pages: Sequence[Sequence[Block]]) -> list[list[Block]]:
     by_block: dict[tuple[int, int], list[_Place]] = {}
     for place in places:
         by_block.setdefault((place.page, place.block), []).append(place)
-    found: list[list[Block]] = []
+    out: list[list[Block]] = []
     last: _Place | None = None
     for page, blocks in enumerate(pages):
         own: list[Block] = []
@@ -84,8 +84,8 @@ def with_lists(pages: Sequence[Sequence[Block]]) -> list[list[Block]]:
                 continue
             parts, last = _divided(inside, last)
             own += parts
-        found.append(own)
-    return found
+        out.append(own)
+    return out
 
 
 # ---------------------------------------------------------------- what may be an item
@@ -117,15 +117,15 @@ def _places(pages: Sequence[Sequence[Block]]) -> Iterator[_Place]:
 
 def _mark(line: Line) -> _Mark | None:
     first, rest = line.words[0], line.words[1:]
-    if found := BULLET.match(first.text):
-        after = first.text[found.end() :]
+    if bullet := BULLET.match(first.text):
+        after = first.text[bullet.end() :]
         words = [replace(first, text=after), *rest] if after else rest
         # Bullets between the words of a line divide them.
-        if not words or (after and not found["sure"]) or any(found[0] in word.text for word in words):
+        if not words or (after and not bullet["sure"]) or any(bullet[0] in word.text for word in words):
             return None
-        shown = found[0] if found[0] in _SHOWN else _SHOWN[0]
-        style = ("", found[0], "")
-        return _Mark(text=shown, style=style, value=0, is_sure=bool(found["sure"]), rest=replace(line, words=words))
+        shown = bullet[0] if bullet[0] in _SHOWN else _SHOWN[0]
+        style = ("", bullet[0], "")
+        return _Mark(text=shown, style=style, value=0, is_sure=bool(bullet["sure"]), rest=replace(line, words=words))
     number = _NUMBER.match(first.text)
     if number is None or (number.end() == len(first.text) and not rest):
         return None

@@ -130,25 +130,25 @@ def scanned(book: pypdfium2.PdfDocument, pages: Sequence[Page], file: File) -> S
     from ragstone.acquire.ocr.reading import Tally, read_all
 
     read = wanted[: settings.ocr_pages]
-    found: dict[int, list[Scan]] = {}
+    by_page: dict[int, list[Scan]] = {}
     tally, instead = Tally(), set[int]()
     rendered = (_rendered(book, one) for one in read)
-    for one, scan in zip(read, read_all(rendered, engine, settings, file.at_work), strict=True):
+    for wish, scan in zip(read, read_all(rendered, engine, settings, file.at_work), strict=True):
         # What is there already is better than a few words of handwriting that were made out.
-        held = sum(len(line.text) for line in pages[one.page].lines) if one.box is None else 0
-        says_more = scan.characters > _LEAST_OF_TEXT * held
+        characters = sum(len(line.text) for line in pages[wish.page].lines) if wish.box is None else 0
+        says_more = scan.characters > _LEAST_OF_TEXT * characters
         if says_more or scan.failure:
             tally.add(scan)
         if says_more:
-            found.setdefault(one.page, []).append(scan)
-            if one.box is None:
-                instead.add(one.page)
+            by_page.setdefault(wish.page, []).append(scan)
+            if wish.box is None:
+                instead.add(wish.page)
     left = len(wanted) - len(read)
     partial = f"{left} of {len(wanted)} scans and pictures were not read (acquire.ocr_pages)" if left else ""
     if tally.failed:
         partial = f"{tally.failed} of {len(wanted)} scans and pictures could not be read: {tally.failure}"
     return Scans(
-        pages=found,
+        pages=by_page,
         instead=frozenset(instead),
         facts=tally.facts(engine.name),
         partial=partial,
@@ -167,16 +167,16 @@ def pictures_of(page: pypdfium2.PdfPage) -> Pictures:
     resolution = 0.0
     wide, high = ctypes.c_uint(), ctypes.c_uint()
     for index in range(min(count, _MOST_OBJECTS)):
-        one = pdfium.FPDFPage_GetObject(page.raw, index)
-        is_picture = pdfium.FPDFPageObj_GetType(one) == pdfium.FPDF_PAGEOBJ_IMAGE
-        if is_picture and pdfium.FPDFPageObj_GetBounds(one, *pointers):
+        item = pdfium.FPDFPage_GetObject(page.raw, index)
+        is_picture = pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_IMAGE
+        if is_picture and pdfium.FPDFPageObj_GetBounds(item, *pointers):
             left, bottom, right, top = (edge.value for edge in edges)
             share = (right - left) * (top - bottom) / area
             whole = whole or share >= _WHOLE_PAGE
             if share >= _SMALLEST_SHARE:
                 boxes.append((left, bottom, right, top))
                 # A picture may be turned on the page, so its longer side is compared with the longer side of its box.
-                pdfium.FPDFImageObj_GetImagePixelSize(one, ctypes.byref(wide), ctypes.byref(high))
+                pdfium.FPDFImageObj_GetImagePixelSize(item, ctypes.byref(wide), ctypes.byref(high))
                 longer = max(right - left, top - bottom, 1.0)
                 resolution = max(resolution, max(wide.value, high.value) / longer)
     return Pictures(objects=count, boxes=boxes, whole=whole, resolution=resolution or _RESOLUTION)

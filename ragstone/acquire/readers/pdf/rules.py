@@ -64,13 +64,13 @@ def rules_of(page: object, frame: Frame) -> Rules:
     box = [ctypes.c_float() for _ in range(4)]
     pointers = [ctypes.byref(edge) for edge in box]
     for index in range(count):
-        one = pdfium.FPDFPage_GetObject(page, index)
-        if pdfium.FPDFPageObj_GetType(one) != pdfium.FPDF_PAGEOBJ_PATH:
+        item = pdfium.FPDFPage_GetObject(page, index)
+        if pdfium.FPDFPageObj_GetType(item) != pdfium.FPDF_PAGEOBJ_PATH:
             continue
-        if not pdfium.FPDFPageObj_GetBounds(one, *pointers):
+        if not pdfium.FPDFPageObj_GetBounds(item, *pointers):
             continue
         left, bottom, right, top = frame.turned(*(edge.value for edge in box))
-        if min(right - left, top - bottom) > _THIN and not _is_stroked(one):
+        if min(right - left, top - bottom) > _THIN and not _is_stroked(item):
             continue  # a shaded area
         _add(across, down, left, bottom, right, top)
         if len(across) + len(down) > _MOST_RULES:
@@ -203,14 +203,14 @@ def _filled(
     rows: list[list[Cell]] = []
     for at in range(len(ys) - 1):
         own = [(n, size) for (row, n), size in cells.items() if row == at]
-        held: list[tuple[int, tuple[int, int], list[Line]]] = []
+        filled: list[tuple[int, tuple[int, int], list[Line]]] = []
         for n, (high, wide) in own:
             inside = _inside(words, xs[n], xs[n + wide], ys[at + high], ys[at])
-            held.append((n, (high, wide), _lines(inside)))
-        if _divides(held):
-            rows += _divided(held)
+            filled.append((n, (high, wide), _lines(inside)))
+        if _divides(filled):
+            rows += _divided(filled)
         else:
-            rows.append([_cell(inside, columns=wide, rows=high) for _, (high, wide), inside in held])
+            rows.append([_cell(inside, columns=wide, rows=high) for _, (high, wide), inside in filled])
     return rows
 
 
@@ -219,11 +219,11 @@ def _undivided(
 ) -> int:
     """Return how many drawn cells hold figures far apart, as if columns had no lines between them."""
     words = [word for line in lines for word in line.words]
-    found = 0
+    count = 0
     for (at, n), (high, wide) in cells.items():
         inside = _lines(_inside(words, xs[n], xs[n + wide], ys[at + high], ys[at]))
-        found += any(sum(is_value(cell.text) for cell in line.cells) > 1 for line in inside)
-    return found
+        count += any(sum(is_value(cell.text) for cell in line.cells) > 1 for line in inside)
+    return count
 
 
 def _inside(words: Sequence[Word], left: float, right: float, bottom: float, top: float) -> list[Word]:

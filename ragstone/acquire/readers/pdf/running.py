@@ -141,7 +141,7 @@ def _running(page: Page, edge: _Edge, repeated: Repeated, *, top: bool) -> list[
 
     White space divides them from the text; without it, the pages merely begin or end with the same words.
     """
-    found = 0
+    length = 0
     for number, row in enumerate(edge.rows[:_MOST_ROWS]):
         if not _is_margin(page, row, top=top):
             break
@@ -153,8 +153,8 @@ def _running(page: Page, edge: _Edge, repeated: Repeated, *, top: bool) -> list[
         if top and not is_number and sum(len(line.cells) for line in row) >= _COLUMNS and not _printed(row):
             break
         if edge.gaps[number] > _LEAST_GAP * row[0].height:
-            found = number + 1
-    return edge.rows[:found]
+            length = number + 1
+    return edge.rows[:length]
 
 
 def _is_number(row: Sequence[Line]) -> bool:

@@ -69,13 +69,13 @@ def _with(bounds: Sequence[Bounds], line: Line) -> list[Bounds]:
 
 
 def _united(bounds: Sequence[Bounds]) -> list[Bounds]:
-    found: list[Bounds] = []
+    united: list[Bounds] = []
     for left, right in sorted(bounds):
-        if found and left <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], right))
+        if united and left <= united[-1][1]:
+            united[-1] = (united[-1][0], max(united[-1][1], right))
         else:
-            found.append((left, right))
-    return found
+            united.append((left, right))
+    return united
 
 
 def columns(rows: Sequence[Line]) -> list[Bounds]:
@@ -88,19 +88,19 @@ def columns(rows: Sequence[Line]) -> list[Bounds]:
     if len(body) < 2:
         body = [row for row in rows if len(row.cells) > 1] or [*rows]
         return _united([(cell.left, cell.right) for row in body for cell in row.cells])
-    found = _covered(body, len(body) // 8)
+    covered = _covered(body, len(body) // 8)
     height = median(row.height for row in body)
-    figures = [_holds_figures(body, one) for one in found]
+    figures = [_holds_figures(body, one) for one in covered]
     merged: list[Bounds] = []
     is_figures: list[bool] = []
-    for one, held in zip(found, figures, strict=True):
-        gap = _CELL_GAP if merged and not held and not is_figures[-1] else _FIGURE_GAP
-        if merged and one[0] - merged[-1][1] < gap * height:
-            merged[-1] = (merged[-1][0], one[1])
-            is_figures[-1] = is_figures[-1] and held
+    for bounds, has_figures in zip(covered, figures, strict=True):
+        gap = _CELL_GAP if merged and not has_figures and not is_figures[-1] else _FIGURE_GAP
+        if merged and bounds[0] - merged[-1][1] < gap * height:
+            merged[-1] = (merged[-1][0], bounds[1])
+            is_figures[-1] = is_figures[-1] and has_figures
         else:
-            merged.append(one)
-            is_figures.append(held)
+            merged.append(bounds)
+            is_figures.append(has_figures)
     return merged
 
 
@@ -113,15 +113,15 @@ def _covered(rows: Sequence[Line], tolerance: int) -> list[Bounds]:
         if not is_before(word.text)
         for edge in ((word.left, 1), (max(word.right, word.left + 0.1), -1))
     )
-    found: list[Bounds] = []
+    covered: list[Bounds] = []
     depth, start = 0, 0.0
     for at, step in edges:
         before, depth = depth, depth + step
         if before <= tolerance < depth:
             start = at
         elif depth <= tolerance < before:
-            found.append((start, at))
-    return found
+            covered.append((start, at))
+    return covered
 
 
 def _holds_figures(rows: Sequence[Line], bounds: Bounds) -> bool:
@@ -220,7 +220,7 @@ def _is_heading(row: Line, bounds: Sequence[Bounds]) -> bool:
 
 def _body(rows: Sequence[Line], bounds: Sequence[Bounds]) -> list[list[Cell]]:
     """Return the rows of the body. Lines of a label or a text that goes on below join their row."""
-    found: list[list[Cell]] = []
+    body: list[list[Cell]] = []
     pitch = _pitch(rows)
     before: Line | None = None
     waiting = False  # The row before is a label that goes on in this one.
@@ -231,21 +231,21 @@ def _body(rows: Sequence[Line], bounds: Sequence[Bounds]) -> list[list[Cell]]:
         tight = before is not None and gap < 0.6 * pitch
         label_only = label != "" and not any(values)
         is_words = not any(is_value(cell.text) for cell in row)
-        if before is not None and found and is_words and tight and not (label and any(values)):
-            starts_row = label_only and _starts(label) and number + 1 < len(rows) and not found[-1][0].text
-            if not starts_row and (not label_only or _has_values(found[-1]) or waiting):
-                found[-1] = [a.plus(b) for a, b in zip(found[-1], row, strict=True)]
+        if before is not None and body and is_words and tight and not (label and any(values)):
+            starts_row = label_only and _starts(label) and number + 1 < len(rows) and not body[-1][0].text
+            if not starts_row and (not label_only or _has_values(body[-1]) or waiting):
+                body[-1] = [a.plus(b) for a, b in zip(body[-1], row, strict=True)]
                 before = line
                 continue
-        if found and waiting and label and not _has_values(found[-1]) and _goes_on(found[-1][0].text, label):
-            found[-1] = [found[-1][0].plus(row[0]), *row[1:]]
-        elif found and label_only and _has_values(found[-1]) and label[:1].islower() and gap < 1.2 * line.height:
-            found[-1][0] = found[-1][0].plus(row[0])
+        if body and waiting and label and not _has_values(body[-1]) and _goes_on(body[-1][0].text, label):
+            body[-1] = [body[-1][0].plus(row[0]), *row[1:]]
+        elif body and label_only and _has_values(body[-1]) and label[:1].islower() and gap < 1.2 * line.height:
+            body[-1][0] = body[-1][0].plus(row[0])
         else:
-            found.append(row)
+            body.append(row)
         waiting = label_only
         before = line
-    return found
+    return body
 
 
 def _has_values(row: Sequence[Cell]) -> bool:
@@ -283,11 +283,11 @@ def _parts(cell: Line, bounds: Sequence[Bounds]) -> list[tuple[Cell, int]]:
     signs = Cell("")
     for word in cell.words:
         alone = Line(words=[word])
-        one = Cell(signs.text + word.text, box=around([box for box in (signs.box, alone.box) if box]))
+        part = Cell(signs.text + word.text, box=around([box for box in (signs.box, alone.box) if box]))
         if is_before(word.text):  # It stands anywhere on the left of its figure.
-            signs = one
+            signs = part
             continue
-        parts.append((one, _column(alone, bounds)))
+        parts.append((part, _column(alone, bounds)))
         signs = Cell("")
     return [*parts, (signs, parts[-1][1] if parts else _column(cell, bounds))] if signs.text else parts
 

@@ -79,25 +79,25 @@ def heading_rows(rows: Sequence[Sequence[str]]) -> int:
     Args:
         rows: the cells of the first rows, at least; a cell that spans columns has its words in the first.
     """
-    found = 0
+    count = 0
     seen_years = seen_label = False
     for row in rows[:_MOST_HEADINGS]:
         label, values = (row[0] if row else ""), [cell for cell in row[1:] if cell]
         if not values or any(is_value(cell) for cell in values):
             break
         years = any(_WITH_YEAR.search(cell) for cell in values)
-        if label and found and not is_unit_line(label) and seen_label and (seen_years or not years):
+        if label and count and not is_unit_line(label) and seen_label and (seen_years or not years):
             break
         if max(map(len, values)) > _LONGEST_HEADING:
             break
-        found += 1
+        count += 1
         seen_years, seen_label = seen_years or years, seen_label or bool(label)
-    if found >= len(rows):
+    if count >= len(rows):
         # No figures at all: only a first row of short and different words can be told from the rest.
-        found = 1
-    if not found or len(rows) < 2:
+        count = 1
+    if not count or len(rows) < 2:
         return 0
-    return found if _are_headings(rows, found) else 0
+    return count if _are_headings(rows, count) else 0
 
 
 def _are_headings(rows: Sequence[Sequence[str]], found: int) -> bool:

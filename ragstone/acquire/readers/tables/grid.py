@@ -108,33 +108,33 @@ def _spread(rows: Sequence[Sequence[Cell]]) -> list[list[_Placed]]:
     """Return the grid of cells, all rows of one length."""
     numbers = count()
     below: dict[int, tuple[_Placed, int]] = {}
-    found: list[list[_Placed]] = []
+    grid: list[list[_Placed]] = []
     for cells in rows:
         row: list[_Placed] = []
         waiting, below = below, {}
         for cell in _with_ends(cells):
             while len(row) in waiting:
-                one, left = waiting.pop(len(row))
+                placed, left = waiting.pop(len(row))
                 if left > 1:
-                    below[len(row)] = (one, left - 1)
-                row.append(one)
+                    below[len(row)] = (placed, left - 1)
+                row.append(placed)
             if cell is None:
                 break
             number = next(numbers)
             for n in range(min(max(cell.columns, 1), _WIDEST)):
                 waiting.pop(len(row), None)
-                one = _Placed(text=cell.text, number=number, is_first=n == 0, heading=cell.heading, box=cell.box)
+                placed = _Placed(text=cell.text, number=number, is_first=n == 0, heading=cell.heading, box=cell.box)
                 if cell.rows > 1:
-                    below[len(row)] = (one, cell.rows - 1)
-                row.append(one)
-        for at, (one, left) in sorted(waiting.items()):  # cells that reach down beyond the end of the row
+                    below[len(row)] = (placed, cell.rows - 1)
+                row.append(placed)
+        for at, (placed, left) in sorted(waiting.items()):  # cells that reach down beyond the end of the row
             row += [_NOTHING] * (at - len(row))
-            row.append(one)
+            row.append(placed)
             if left > 1:
-                below[at] = (one, left - 1)
-        found.append(row)
-    width = max(map(len, found), default=0)
-    return [[*row, *[_NOTHING] * (width - len(row))] for row in found]
+                below[at] = (placed, left - 1)
+        grid.append(row)
+    width = max(map(len, grid), default=0)
+    return [[*row, *[_NOTHING] * (width - len(row))] for row in grid]
 
 
 def _with_ends(cells: Sequence[Cell]) -> Iterator[Cell | None]:
@@ -163,13 +163,13 @@ def _marked_headings(placed: Sequence[Sequence[_Placed]]) -> int:
 
     A row below them with a single cell opens a section.
     """
-    found = 0
+    count = 0
     for row in placed[:-1]:
         filled = {cell.number for cell in row if cell.text}
-        if not all(cell.heading for cell in row if cell.text) or (found and len(filled) == 1 and row[0].text):
+        if not all(cell.heading for cell in row if cell.text) or (count and len(filled) == 1 and row[0].text):
             break
-        found += 1
-    return found
+        count += 1
+    return count
 
 
 def _groups(placed: Sequence[Sequence[_Placed]], header: int) -> list[list[int]]:

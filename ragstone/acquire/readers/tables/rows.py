@@ -85,11 +85,11 @@ def read_row(
         too_much = is_record and (len(facts) >= MOST_FACTS - _OTHERS or len(str(fact)) > LONGEST_FACT)
         if column.casefold() not in used and fact is not None and not too_much:
             facts[clean(column)] = fact
-    told = {column: value for column, value in fields.items() if column not in lists}
-    title = " ".join(pick(*columns.title)) or (record_title(told) if is_record else "")
+    shown = {column: value for column, value in fields.items() if column not in lists}
+    title = " ".join(pick(*columns.title)) or (record_title(shown) if is_record else "")
     return Row(
         key=row_key(fields, columns),
-        text=record_text(told) if is_record else "\n\n".join(pick(*texts)),
+        text=record_text(shown) if is_record else "\n\n".join(pick(*texts)),
         title=" ".join(title.split()),
         url="".join(pick(columns.url)).strip(),
         named=named_in(fields, readers, describes=not is_record),

@@ -364,20 +364,20 @@ def _document(table: _Table, row: _Row) -> Document | Skipped:
     settings = table.file.settings
     columns = settings.columns
     # CSV has no types: a value has the type that it looks like.
-    found = read_row(row.fields, columns, settings.access.column, is_record=row.is_record, is_typed=table.kind != "csv")
-    if not found.text:
+    read = read_row(row.fields, columns, settings.access.column, is_record=row.is_record, is_typed=table.kind != "csv")
+    if not read.text:
         texts = ", ".join(column.removesuffix("?") for column in columns.text)
         return table.skip(row.label, "empty" if row.is_record else f"no text in {texts}")
-    key = found.key or str(row.number)
+    key = read.key or str(row.number)
     metadata: dict[str, Scalar | tuple[Scalar, ...]] = {"path": table.file.name, "kind": table.kind}
     if notes := [note for note in (table.encoding.note, *table.notices) if note]:
         metadata["decoding"] = "; ".join(notes)
-    metadata |= facts_of(found.named)
+    metadata |= facts_of(read.named)
     return Document(
         id=f"{table.file.name}#{key}",
-        text=found.text,
+        text=read.text,
         source=f"{table.file.source}#{key}",
-        title=found.title,
-        url=found.url,
-        metadata=metadata | found.facts,
+        title=read.title,
+        url=read.url,
+        metadata=metadata | read.facts,
     )

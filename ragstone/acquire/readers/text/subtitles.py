@@ -22,7 +22,7 @@ def parse(file: File) -> Parsed:
         Unreadable: there are no times.
     """
     text, facts = text_of(file)
-    writer, said, begun, seconds = Writer(), list[str](), -_SECTION_SECONDS, 0
+    writer, spoken, begun, seconds = Writer(), list[str](), -_SECTION_SECONDS, 0
     for block in re.split(r"\n[ \t]*\n", text):
         lines = block.strip("\n").split("\n")
         timed = next((number for number, line in enumerate(lines[:3]) if _TIME.match(line.strip())), None)
@@ -35,12 +35,12 @@ def parse(file: File) -> Parsed:
         if not words:
             continue
         if seconds - begun >= _SECTION_SECONDS or seconds < begun:
-            writer.paragraph("\n".join(said))
-            said, begun = [], seconds
+            writer.paragraph("\n".join(spoken))
+            spoken, begun = [], seconds
             writer.heading(f"{hours:02}:{minutes:02}:{rest:02}", 1)
         # Live captions repeat the line before.
-        said += [line for line in words if said[-1:] != [line]]
-    writer.paragraph("\n".join(said))
+        spoken += [line for line in words if spoken[-1:] != [line]]
+    writer.paragraph("\n".join(spoken))
     if begun < 0:
         raise Unreadable("no subtitles in it: no line has a time")
     minutes = max(1, round(seconds / 60))

@@ -40,21 +40,21 @@ class ClaimModel:
         return await asyncio.to_thread(self._judge, claims, evidence)
 
     def _judge(self, claims: Sequence[str], evidence: Sequence[str]) -> list[Judgement]:
-        network, found = self._network, dict[int, Judgement]()
+        network, judgements = self._network, dict[int, Judgement]()
         firsts = network.embedder.encode(claims)
         for pair in network.run(firsts, network.embedder.encode(evidence)):
             logits = network.head("label", pair.pooled)
             shares = np.exp(logits - logits.max())
             supported, contradicted, unknown = (float(share) for share in shares / shares.sum())
             spans = tuple(Span(start=a, end=b) for a, b in firsts[pair.number].offsets[: pair.second - 2])
-            found[pair.number] = Judgement(
+            judgements[pair.number] = Judgement(
                 supported=supported,
                 contradicted=contradicted,
                 unknown=unknown,
                 unsupported=_sigmoid(network.head("places", pair.rows[1 : pair.second - 1])[:, 0]),
                 spans=spans,
             )
-        return [found[number] for number in range(len(claims))]
+        return [judgements[number] for number in range(len(claims))]
 
 
 def _sigmoid(logits: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -34,15 +34,15 @@ class PassageModel:
         return await asyncio.to_thread(self._read, question, passages)
 
     def _read(self, question: str, passages: Sequence[str]) -> list[Reading]:
-        network, found = self._network, dict[int, Reading]()
+        network, readings = self._network, dict[int, Reading]()
         seconds = network.embedder.encode(passages)
         for pair in network.run(network.embedder.encode([question]) * len(passages), seconds):
             _, evidence, starts, ends = network.head("places", pair.rows[pair.second : -1]).T
-            found[pair.number] = Reading(
+            readings[pair.number] = Reading(
                 answers=float(network.head("answers", pair.pooled)[0]),
                 evidence=evidence,
                 starts=starts,
                 ends=ends,
                 spans=tuple(Span(start=a, end=b) for a, b in seconds[pair.number].offsets[: len(evidence)]),
             )
-        return [found[number] for number in range(len(passages))]
+        return [readings[number] for number in range(len(passages))]

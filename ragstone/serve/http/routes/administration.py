@@ -238,7 +238,7 @@ async def revoke_key(id: Id, service: Here, caller: Administering) -> StoredKey:
 async def people(service: Here) -> People:
     """List the users with passwords, and whoever is signed in through the provider."""
     users, sessions = await asyncio.to_thread(service.users.all), await asyncio.to_thread(service.sessions.all)
-    known = {
+    by_name = {
         one.name: StoredPerson(
             name=one.name,
             shown=one.name,
@@ -249,12 +249,17 @@ async def people(service: Here) -> People:
         )
         for one in users
     }
-    for one in sessions:
-        person = known.get(one.name) or StoredPerson(
-            name=one.name, shown=one.shown, via=one.via, scopes=list(one.scopes), groups=_listed(one.groups), sessions=0
+    for session in sessions:
+        person = by_name.get(session.name) or StoredPerson(
+            name=session.name,
+            shown=session.shown,
+            via=session.via,
+            scopes=list(session.scopes),
+            groups=_listed(session.groups),
+            sessions=0,
         )
-        known[one.name] = person.model_copy(update={"sessions": person.sessions + 1})
-    return People(people=list(known.values()))
+        by_name[session.name] = person.model_copy(update={"sessions": person.sessions + 1})
+    return People(people=list(by_name.values()))
 
 
 @router.post("/people", status_code=204, responses={**errors.CHANGING})
@@ -322,10 +327,10 @@ async def sources(service: Here) -> Sources:
     """Return the sources that can be synced, their schedules, and how the last sync of each ended."""
     schedules = {one.source: one for one in await asyncio.to_thread(service.scheduler.schedules.all)}
     last = await service.scheduler.last_syncs()
-    found: list[SyncedSource] = []
+    followed: list[SyncedSource] = []
     for source in service.scheduler.sources:
         planned, synced = schedules.get(source), last.get(source)
-        found.append(
+        followed.append(
             SyncedSource(
                 source=source,
                 every_seconds=planned.every if planned else None,
@@ -334,7 +339,7 @@ async def sources(service: Here) -> Sources:
                 last=LastSync.of(synced.job) if synced else None,
             )
         )
-    return Sources(sources=found)
+    return Sources(sources=followed)
 
 
 @router.post("/sources/schedule", status_code=204, responses={**errors.CHANGING})

@@ -199,11 +199,11 @@ def _remove(service: Service, caller: Caller, document_id: str, queued: set[str]
             raise Refused("locked", "this file is waiting to be read; remove it when that is done")
         _delete_file(service, unread)
         return [document_id]
-    found = engine.documents.get(document_id, reader=caller.reader)
-    if found.id != document_id:
+    document = engine.documents.get(document_id, reader=caller.reader)
+    if document.id != document_id:
         raise NotFound(f"there is no document '{document_id}'")
     removed = engine.documents.remove([document_id], reader=caller.reader)
-    file, restored = _uploaded_file(found.source, root), _uploaded_file(str(folder / document_id), root)
+    file, restored = _uploaded_file(document.source, root), _uploaded_file(str(folder / document_id), root)
     if not file and restored and not engine.documents.list(q=restored.name, limit=1, reader=OWNER).total:
         file = restored  # the knowledge base was restored into another folder
     if file and not engine.documents.has_source(str(file)) and str(file.relative_to(folder)) not in queued:

@@ -154,17 +154,19 @@ async def kept_response(
     explain: Annotated[bool, Query(description="return the evidence that is still stored")] = False,
 ) -> KeptResponse:
     """Return an answer that was given to the caller, and the votes on it."""
-    found = await asyncio.to_thread(partial(service.engine.history.response, response_id, reader=caller.reader))
+    response = await asyncio.to_thread(partial(service.engine.history.response, response_id, reader=caller.reader))
     hits: list[dict[str, Any]] | None = None
     if explain:
-        hits = [as_json.hit(one, rank, explain=True) for rank, one in enumerate(caller.view.hits(found.hits), start=1)]
-    answer = {"hits": hits} | caller.view.stored(found.answer)
+        hits = [
+            as_json.hit(one, rank, explain=True) for rank, one in enumerate(caller.view.hits(response.hits), start=1)
+        ]
+    answer = {"hits": hits} | caller.view.stored(response.answer)
     return KeptResponse(
-        response_id=found.response_id,
-        at=found.at,
-        question=found.question,
+        response_id=response.response_id,
+        at=response.at,
+        question=response.question,
         answer=Answer.model_validate(answer),
-        feedback=[Feedback.model_validate(one, from_attributes=True) for one in found.feedback],
+        feedback=[Feedback.model_validate(one, from_attributes=True) for one in response.feedback],
     )
 
 

@@ -263,18 +263,18 @@ async def _streamed(
 
     shown, started = "", False
     async with aclosing(events):
-        async for one in events:
+        async for step in events:
             if not started:
                 started = True
                 yield sent("created", ResponseEvent(response=made.response()))
                 yield sent("in_progress", ResponseEvent(response=made.response()))
                 yield sent("output_item.added", ResponseEvent(output_index=0, item=made.message(None)))
                 yield sent("content_part.added", in_text(part=OutputText(text="", annotations=[])))
-            if isinstance(one, SentenceClosed):
-                shown += one.as_shown
-                yield sent("output_text.delta", in_text(delta=one.as_shown))
-            elif isinstance(one, Answered):
-                answer = conversation.with_notices(one.answer)
+            if isinstance(step, SentenceClosed):
+                shown += step.as_shown
+                yield sent("output_text.delta", in_text(delta=step.as_shown))
+            elif isinstance(step, Answered):
+                answer = conversation.with_notices(step.answer)
                 if rest := rest_of(shown, answer.answer):
                     shown += rest
                     yield sent("output_text.delta", in_text(delta=rest))

@@ -95,18 +95,18 @@ async def places(
 ) -> Original:
     """Return what is known of the file of a document, and where characters of its text stand on the pages."""
     originals, reader = service.engine.originals, caller.reader
-    found = await asyncio.to_thread(partial(originals.find, document_id, reader=reader))
-    cited = await asyncio.to_thread(partial(originals.cited, found.document_id, start, end, reader=reader))
-    near = await asyncio.to_thread(partial(originals.headings, found.document_id, start, reader=reader))
+    original = await asyncio.to_thread(partial(originals.find, document_id, reader=reader))
+    cited = await asyncio.to_thread(partial(originals.cited, original.document_id, start, end, reader=reader))
+    near = await asyncio.to_thread(partial(originals.headings, original.document_id, start, reader=reader))
     return Original(
-        document_id=found.document_id,
-        state=found.state,
-        name=found.name,
-        bytes=found.size,
-        may_save=found.may_save,
-        pages=found.pages,
-        is_row=found.is_row,
-        note=plain(found.note),
+        document_id=original.document_id,
+        state=original.state,
+        name=original.name,
+        bytes=original.size,
+        may_save=original.may_save,
+        pages=original.pages,
+        is_row=original.is_row,
+        note=plain(original.note),
         cited=[
             CitedPage(page=one.number, boxes=[Box.model_validate(box, from_attributes=True) for box in one.boxes])
             for one in cited

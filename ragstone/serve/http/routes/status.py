@@ -249,12 +249,12 @@ async def health() -> Health:
 async def ready(service: Here) -> JSONResponse:
     """Return whether questions are answered now, without waiting for models to load. No key is needed."""
     if not service.is_ready:
-        found = Readiness(status="starting", problem="the models are being loaded")
+        readiness = Readiness(status="starting", problem="the models are being loaded")
     elif problem := await service.readiness.problem():
-        found = Readiness(status="unavailable", problem=problem)
+        readiness = Readiness(status="unavailable", problem=problem)
     else:
-        found = Readiness(status="ready", problem="")
-    return JSONResponse(found.model_dump(), 200 if found.status == "ready" else 503)
+        readiness = Readiness(status="ready", problem="")
+    return JSONResponse(readiness.model_dump(), 200 if readiness.status == "ready" else 503)
 
 
 @router.get("/me", responses={**errors.READING})
@@ -294,23 +294,23 @@ async def settings(service: Here, _: Administering) -> SettingList:
 @router.get("/status", responses={**errors.READING})
 async def state(service: Here, _: Administering) -> State:
     """Return what the knowledge base holds, what it was built with, and what is still to be done."""
-    found = await asyncio.to_thread(service.engine.status)
+    status = await asyncio.to_thread(service.engine.status)
     return State(
-        documents=found.documents,
-        chunks=found.chunks,
-        megabytes=found.megabytes,
+        documents=status.documents,
+        chunks=status.chunks,
+        megabytes=status.megabytes,
         version=ragstone.__version__,
-        preset=found.built_with.preset,
-        built_with=dict(found.built_with.settings),
-        generation=found.generation,
-        behind=found.behind,
-        skipped=len(found.skipped),
-        jobs_waiting=found.jobs.waiting,
-        jobs_running=found.jobs.running,
-        engines=[Engine.model_validate(one, from_attributes=True) for one in found.engines],
-        substitutes=list(found.substitutes),
-        notices=list(found.notices),
-        running=[RunningIngest(doing=one.doing, progress=Progress.of(one.progress)) for one in found.running],
+        preset=status.built_with.preset,
+        built_with=dict(status.built_with.settings),
+        generation=status.generation,
+        behind=status.behind,
+        skipped=len(status.skipped),
+        jobs_waiting=status.jobs.waiting,
+        jobs_running=status.jobs.running,
+        engines=[Engine.model_validate(one, from_attributes=True) for one in status.engines],
+        substitutes=list(status.substitutes),
+        notices=list(status.notices),
+        running=[RunningIngest(doing=one.doing, progress=Progress.of(one.progress)) for one in status.running],
     )
 
 

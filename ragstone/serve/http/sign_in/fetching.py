@@ -33,13 +33,13 @@ async def fetch(url: str, headers: Mapping[str, str] | None = None, form: bytes 
     except (TimeoutError, FetchError) as error:
         raise SignInFailed("provider", f"{url} cannot be reached: {error or type(error).__name__}") from error
     try:
-        found: Any = json.loads(reply.body)
+        parsed: Any = json.loads(reply.body)
     except (ValueError, RecursionError):
-        found = None
+        parsed = None
     if reply.status != 200:
-        known = cast(dict[str, Any], found) if isinstance(found, dict) else {}
-        why = str(known.get("error", ""))[:100]
+        fields = cast(dict[str, Any], parsed) if isinstance(parsed, dict) else {}
+        why = str(fields.get("error", ""))[:100]
         raise SignInFailed("provider", f"{url} refuses with status {reply.status}: {why!r}")
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise SignInFailed("provider", f"{url} does not send a JSON object")
-    return cast(dict[str, Any], found)
+    return cast(dict[str, Any], parsed)

@@ -100,7 +100,7 @@ class Provider:
         Raises:
             SignInFailed: the code, the token or a claim is wrong, or the provider cannot be asked.
         """
-        found = await self._configuration.get()
+        configuration = await self._configuration.get()
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -108,14 +108,14 @@ class Provider:
             "code_verifier": verifier,
         }
         headers: dict[str, str] = {}
-        if self._secret and found.takes_basic:
+        if self._secret and configuration.takes_basic:
             both = f"{quote(self._settings.client_id, safe='')}:{quote(self._secret, safe='')}"
             headers["Authorization"] = f"Basic {base64.b64encode(both.encode()).decode()}"
         else:
             form["client_id"] = self._settings.client_id
             if self._secret:
                 form["client_secret"] = self._secret
-        given = await fetch(found.token, headers, urlencode(form).encode())
+        given = await fetch(configuration.token, headers, urlencode(form).encode())
         id_token, access_token = given.get("id_token"), given.get("access_token", "")
         if not isinstance(id_token, str) or not isinstance(access_token, str):
             raise SignInFailed("refused", "the provider sent no ID token")
@@ -123,7 +123,7 @@ class Provider:
             issuer=self._settings.issuer, client_id=self._settings.client_id, nonce=nonce, access_token=access_token
         )
         claims = await self._verified(id_token, expected)
-        return self._person(await self._with_userinfo(claims, found.userinfo, access_token))
+        return self._person(await self._with_userinfo(claims, configuration.userinfo, access_token))
 
     async def check_issuer(self, sent: str | None) -> None:
         """Check the issuer that came back with a code, so that no other provider's code is taken for this one's.
@@ -173,30 +173,30 @@ class Provider:
 
     async def _configured(self) -> Configuration:
         issuer = self._settings.issuer
-        told = await fetch(issuer.rstrip("/") + CONFIGURATION)
-        if told.get("issuer") != issuer:
+        described = await fetch(issuer.rstrip("/") + CONFIGURATION)
+        if described.get("issuer") != issuer:
             raise SignInFailed(
-                "provider", f"the provider calls itself {told.get('issuer')!r:.200}; check serve.oidc.issuer"
+                "provider", f"the provider calls itself {described.get('issuer')!r:.200}; check serve.oidc.issuer"
             )
-        challenges = told.get("code_challenge_methods_supported")
+        challenges = described.get("code_challenge_methods_supported")
         if isinstance(challenges, list) and "S256" not in challenges:
             raise SignInFailed("provider", "the provider does not support PKCE with S256")
-        methods = told.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+        methods = described.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
         return Configuration(
-            authorization=self._address(told, "authorization_endpoint"),
-            token=self._address(told, "token_endpoint"),
-            keys=self._address(told, "jwks_uri"),
-            userinfo=self._address(told, "userinfo_endpoint", required=False),
-            end_session=self._address(told, "end_session_endpoint", required=False),
-            names_itself=told.get("authorization_response_iss_parameter_supported") is True,
+            authorization=self._address(described, "authorization_endpoint"),
+            token=self._address(described, "token_endpoint"),
+            keys=self._address(described, "jwks_uri"),
+            userinfo=self._address(described, "userinfo_endpoint", required=False),
+            end_session=self._address(described, "end_session_endpoint", required=False),
+            names_itself=described.get("authorization_response_iss_parameter_supported") is True,
             takes_basic="client_secret_basic" in methods,
         )
 
-    def _address(self, told: Mapping[str, Any], name: str, *, required: bool = True) -> str:
-        found = told.get(name) or ""
-        if not found and not required:
+    def _address(self, described: Mapping[str, Any], name: str, *, required: bool = True) -> str:
+        address = described.get(name) or ""
+        if not address and not required:
             return ""
-        parts = urlsplit(str(found))
+        parts = urlsplit(str(address))
         # Whoever could read along would read codes and secrets, so only an issuer on this machine may do without TLS.
         if (
             not parts.hostname
@@ -204,7 +204,7 @@ class Provider:
             or parts.fragment
         ):
             raise SignInFailed("provider", f"the provider's {name} is no address of https")
-        return str(found)
+        return str(address)
 
     async def _listed_keys(self) -> Sequence[Mapping[str, Any]]:
         listed = (await fetch((await self._configuration.get()).keys)).get("keys")

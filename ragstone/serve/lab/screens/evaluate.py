@@ -102,15 +102,15 @@ def _quality(compared: Comparison) -> None:
 
 def _latency(sides: Sequence[Measured]) -> None:
     times = {name: side.milliseconds() for name, side in zip(NAMES, sides, strict=True)}
-    known = {name: values for name, values in times.items() if values}
+    measured = {name: values for name, values in times.items() if values}
     st.html(tag("p", tag("b", "Latency"), " the share of questions done within a time"))
-    if not known:
+    if not measured:
         st.html(notice("note", "nothing was timed"))
         return
-    st.altair_chart(plots.latencies(known), key="latencies")
+    st.altair_chart(plots.latencies(measured), key="latencies")
     rows = [
         (name, f"{it.median:.1f}", f"{it.p95:.1f}", f"{it.most:.1f}")
-        for name, values in known.items()
+        for name, values in measured.items()
         if (it := latency(values))
     ]
     st.html(draw([table(("", "median ms", "p95 ms", "longest ms"), rows, numbers=(1, 2, 3))]))
@@ -127,12 +127,12 @@ def _calibration(sides: Sequence[Measured]) -> None:
 
 
 def _reliability(outcomes: Mapping[str, Sequence[Outcome]]) -> None:
-    found = {name: it for name, its in outcomes.items() if (it := reliability(its))}
-    if not found:
+    curves = {name: it for name, its in outcomes.items() if (it := reliability(its))}
+    if not curves:
         st.html(notice("note", "there are no answers to calibrate"))
         return
-    st.altair_chart(plots.reliabilities(found), key="reliabilities")
-    rows = [(name, f"{len(outcomes[name]):,}", f"{it.error:.3f}", f"{it.brier:.3f}") for name, it in found.items()]
+    st.altair_chart(plots.reliabilities(curves), key="reliabilities")
+    rows = [(name, f"{len(outcomes[name]):,}", f"{it.error:.3f}", f"{it.brier:.3f}") for name, it in curves.items()]
     st.html(draw([table(("", "answers", "calibration error", "Brier score"), rows, numbers=(1, 2, 3))]))
 
 

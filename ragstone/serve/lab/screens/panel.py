@@ -45,16 +45,16 @@ def _section(section: str, its: list[Input], changes: dict[str, Any], key: str, 
     count = sum(one.path in changes for one in its)
     title = TITLES.get(section, section)
     with st.expander(f"{plain(title)} :small[:orange[{count} changed]]" if count else plain(title), expanded=opened):
-        for one in its:
+        for item in its:
             try:
-                value = draw_input(one, changes.get(one.path, one.value), f"{key} {one.path}")
+                value = draw_input(item, changes.get(item.path, item.value), f"{key} {item.path}")
             except SettingsError as error:
                 st.html(notice("error", str(error)))
                 continue
-            if value == one.value:
-                changes.pop(one.path, None)
+            if value == item.value:
+                changes.pop(item.path, None)
             else:
-                changes[one.path] = value
+                changes[item.path] = value
 
 
 def _beginning(desk: Desk, side: str) -> None:
@@ -98,13 +98,13 @@ def _changed(side: str, changes: dict[str, Any], all_inputs: dict[str, list[Inpu
 
 
 def _settings(base: Settings) -> tuple[Settings, ...] | None:
-    found: list[Settings] = []
+    chosen: list[Settings] = []
     for side in NAMES:
         try:
-            found.append(settings_of(base, changes_on(side)))
+            chosen.append(settings_of(base, changes_on(side)))
         except SettingsError as error:
             st.html(notice("error", f"{side}: {error}"))
-    return tuple(found) if len(found) == len(NAMES) else None
+    return tuple(chosen) if len(chosen) == len(NAMES) else None
 
 
 # ---------------------------------------------------------------- inputs
@@ -117,31 +117,31 @@ def plain(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", text)
 
 
-def draw_input(one: Input, value: Any, key: str) -> Any:
+def draw_input(item: Input, value: Any, key: str) -> Any:
     """Draw the input of a setting and return its value."""
-    shown = one.shown(value)
-    changed = value != one.value
-    label = f"**{plain(one.label)}** :small[:orange[changed]]" if changed else plain(one.label)
-    help_text = f"{plain(one.description)}  \n`{one.path}`, default {plain(written(one.default) or 'empty')}"
-    if one.word:
-        if st.checkbox(f"{label}: {one.word}", value=shown == one.word, key=f"{key}/word", help=help_text):
-            return one.word
-        shown = 0.5 if shown == one.word else shown
-    return one.read(_widget(one, label, help_text, shown, key))
+    shown = item.shown(value)
+    changed = value != item.value
+    label = f"**{plain(item.label)}** :small[:orange[changed]]" if changed else plain(item.label)
+    help_text = f"{plain(item.description)}  \n`{item.path}`, default {plain(written(item.default) or 'empty')}"
+    if item.word:
+        if st.checkbox(f"{label}: {item.word}", value=shown == item.word, key=f"{key}/word", help=help_text):
+            return item.word
+        shown = 0.5 if shown == item.word else shown
+    return item.read(_widget(item, label, help_text, shown, key))
 
 
-def _widget(one: Input, label: str, help_text: str, shown: Any, key: str) -> Any:
-    low, high = (None if end is None else int(end) if one.whole else float(end) for end in (one.low, one.high))
-    step = int(one.step) if one.whole else float(one.step)
-    match one.kind:
+def _widget(item: Input, label: str, help_text: str, shown: Any, key: str) -> Any:
+    low, high = (None if end is None else int(end) if item.whole else float(end) for end in (item.low, item.high))
+    step = int(item.step) if item.whole else float(item.step)
+    match item.kind:
         case "toggle":
             return st.toggle(label, value=shown, key=key, help=help_text)
         case "choice":
-            return st.selectbox(label, one.options, index=one.options.index(shown), key=key, help=help_text)
+            return st.selectbox(label, item.options, index=item.options.index(shown), key=key, help=help_text)
         case "slider":
             return st.slider(label, low, high, shown, step, key=key, help=help_text)
         case "number":
-            form = None if one.whole else "%g"
+            form = None if item.whole else "%g"
             return st.number_input(label, low, high, shown, step, form, key=key, help=help_text)
         case "text":
             return st.text_input(label, shown, key=key, help=help_text)
