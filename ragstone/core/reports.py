@@ -48,8 +48,14 @@ class AddReport:
 
 MOST_REASONS = 10
 """Reasons that notices on hidden documents give."""
-MOST_HIDDEN = 5
-"""Documents that such a notice names."""
+MOST_NAMED = 5
+"""Documents that a notice names."""
+
+
+def some_of(documents: Sequence[str], count: int) -> str:
+    """Return the first of ``count`` documents for a notice, and how many more there are."""
+    more = f" and {count - MOST_NAMED:,} more" if count > MOST_NAMED else ""
+    return f"{', '.join(documents[:MOST_NAMED])}{more}"
 
 
 def hidden_notices(hidden: Mapping[str, tuple[int, Sequence[str]]]) -> tuple[str, ...]:
@@ -60,10 +66,8 @@ def hidden_notices(hidden: Mapping[str, tuple[int, Sequence[str]]]) -> tuple[str
     """
     notices = list[str]()
     for reason, (count, ids) in list(hidden.items())[:MOST_REASONS]:
-        shown = ", ".join(ids[:MOST_HIDDEN])
-        rest = f" and {count - MOST_HIDDEN:,} more" if count > MOST_HIDDEN else ""
         what = f"{count:,} documents are" if count > 1 else "1 document is"
-        notices.append(f"{what} hidden from everyone except administrators: {shown}{rest}: {reason}")
+        notices.append(f"{what} hidden from everyone except administrators: {some_of(ids, count)}: {reason}")
     if len(hidden) > MOST_REASONS:
         notices.append("more documents are hidden for other reasons; correct these first")
     return tuple(notices)

@@ -309,7 +309,7 @@ class Search:
         """Return the best ``count`` candidates with their texts; of chunks with the same text, only the best.
 
         With one chunk per document they are the best of ``count`` documents. ``chunks`` are those that were read
-        for this question so far, by row, and gets the others.
+        for this question so far, by row; the others are added to them.
         """
         diversify, catalog = self._settings.rank.diversify, self._version.catalog
         hits: dict[str, Hit] = {}

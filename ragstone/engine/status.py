@@ -15,7 +15,7 @@ from ragstone.core.errors import Damaged, EngineError, KnowledgeBaseError
 from ragstone.core.filters import Compare, Exists
 from ragstone.core.reading import PARTIAL, partial_of
 from ragstone.core.records import UNCLEAR, Skipped
-from ragstone.core.reports import MOST_HIDDEN, MOST_REASONS, hidden_notices
+from ragstone.core.reports import MOST_NAMED, MOST_REASONS, hidden_notices, some_of
 from ragstone.engine import languages
 from ragstone.engine.built import BuiltWith
 from ragstone.engine.caching import by_level
@@ -130,7 +130,7 @@ def _on_hidden(catalog: Catalog) -> tuple[str, ...]:
     """Return which documents nobody may read because it is unclear who may."""
     hidden: dict[str, tuple[int, list[str]]] = {}
     for reason, count in catalog.common_values(None, UNCLEAR, MOST_REASONS + 1):
-        found = catalog.listing(None, "", "", MOST_HIDDEN, where=Compare(key=UNCLEAR, op="=", value=reason))
+        found = catalog.listing(None, "", "", MOST_NAMED, where=Compare(key=UNCLEAR, op="=", value=reason))
         hidden[reason] = (count, [one.document_id for one in found.documents])
     return hidden_notices(hidden)
 
@@ -142,10 +142,8 @@ def _on_partial(catalog: Catalog) -> tuple[str, ...]:
     if not notes:
         return ()
     count = listing.total - len(listing.documents) + len(notes)
-    shown = ", ".join(f"{id} ({note})" for id, note in list(notes.items())[:MOST_HIDDEN])
-    rest = f" and {count - MOST_HIDDEN:,} more" if count > MOST_HIDDEN else ""
     what = f"{count:,} documents were" if count > 1 else "1 document was"
-    return (f"{what} read only in part: {shown}{rest}",)
+    return (f"{what} read only in part: {some_of([f'{id} ({note})' for id, note in notes.items()], count)}",)
 
 
 def _on_languages(version: Components) -> tuple[str, ...]:
