@@ -10,7 +10,7 @@ DEMO_KB := .ragstone-demo
 ASK_KB := .ragstone-ask
 BENCH_KB := .ragstone-bench
 # Done again it takes a moment, and takes in what has changed.
-DEMO = $(BIN)/ragstone add --kb $(DEMO_KB) README.md ARCHITECTURE.md docs/*.md examples/knowledge-base.csv
+DEMO = $(BIN)/ragstone add --kb $(DEMO_KB) examples/alderwren
 # Where `make ingest` stores. It is also what is served, as soon as it exists or is named; before that, the demo.
 STORE = $(or $(KB),.ragstone)
 SERVED = $(or $(KB),$(if $(DOCS)$(wildcard .ragstone),.ragstone,$(DEMO_KB)))
@@ -35,8 +35,8 @@ WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 3
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
-demo: $(VENV)/.installed  ## index this project's documentation and ask it four questions
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+demo: $(VENV)/.installed  ## index the documents of a small company and ask six questions
+	@DEMO_KB=$(DEMO_KB) PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 serve: $(VENV)/.installed-serve  ## serve the page and the HTTP API: make serve DOCS=folder KB=.ragstone PORT=8000
 	@$(FILL)

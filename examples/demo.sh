@@ -1,9 +1,9 @@
 #!/bin/sh
-# The demonstration: index this project's own documentation and a small knowledge base, and ask four questions.
-# Run it with `make demo`, from the root of the project.
+# The demonstration: index the documents of a small company, and ask six questions.
+# Run it with `make demo`, from the root of the project. DEMO_KB names the folder of the knowledge base.
 set -eu
 
-kb=.ragstone-demo
+kb=${DEMO_KB:-.ragstone-demo}
 bold=''
 plain=''
 if [ -t 1 ]; then
@@ -12,34 +12,32 @@ if [ -t 1 ]; then
 fi
 
 ask() {
-    printf '\n%s$ ragstone ask "%s" --kb %s%s\n\n' "$bold" "$1" "$kb" "$plain"
-    ragstone ask "$1" --kb "$kb"
+    printf '\n%s# %s\n$ ragstone ask "%s" --kb %s%s\n\n' "$bold" "$1" "$2" "$kb" "$plain"
+    ragstone ask "$2" --kb "$kb"
 }
 
-sources="README.md ARCHITECTURE.md docs/*.md examples/knowledge-base.csv"
-printf '%s$ ragstone add %s --kb %s%s\n\n' "$bold" "$sources" "$kb" "$plain"
-# shellcheck disable=SC2086  # several sources, one word each
-ragstone add $sources --kb "$kb"
+cat <<END
+Alderwren Cycles, a maker of cargo bikes, does not exist, but examples/alderwren has 19 of its documents: reports, a
+handbook, minutes, policies, a manual, a price list, e-mails, a web page in German and a scanned letter.
 
-ask "Who proposed reciprocal rank fusion, and when?"
-ask "Does Ragstone work offline?"
-ask "Warum überlappen sich benachbarte Textabschnitte?"
-ask "How much is a train ticket to Vilnius?"
+END
+printf '%s$ ragstone add examples/alderwren --kb %s%s\n\n' "$bold" "$kb" "$plain"
+ragstone add examples/alderwren --kb "$kb"
+
+ask "A fact" "Which second battery supplier did we choose, and why?"
+ask "A cell of a table in a PDF" "How much cash did the company have on 31 March 2026?"
+ask "The steps of a task" "How do I take out the battery of an Otter?"
+ask "Two versions of a policy" "How much may a hotel cost per night?"
+ask "A question in German" "Was kostet eine Inspektion für den Otter?"
+ask "Not in the documents" "What dividend did Alderwren pay in 2025?"
 
 cat <<END
 
-The last question has no answer in these documents, and Ragstone says so instead of guessing.
-Now ask your own documents:
-
-    make ask DOCS=path/to/your/documents Q="your question"
-
-or work with this knowledge base: . .venv/bin/activate
-
-    ragstone search "fusion" --kb $kb --explain
-    ragstone search "Suche" --kb $kb --where "lang = de"
-    ragstone chat --kb $kb
-
-or open it in a browser, with the sources next to each answer:
+Open these documents in the browser, with the source next to each answer:
 
     make serve
+
+Or ask your own documents:
+
+    make ask DOCS=path/to/your/documents Q="your question"
 END
