@@ -102,7 +102,7 @@ def test_readme_installation_runs_when_pasted(workdir: Path) -> None:
         copy(ROOT / "docs" / page, workdir / "docs")
     section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Install it\n")[2].partition("\n## ")[0]
     typed = commands(textwrap.dedent(section))
-    assert [words[0] for words in typed] == ["add", "ask", "serve"]
+    assert [words[0] for words in typed] == ["add", "ask", "serve", "serve", "serve"]
     program = "from ragstone.serve.cli.app import main; main()"
     for words in typed:
         if words[0] == "serve":  # answers until it is stopped; its own tests start it
@@ -190,3 +190,12 @@ def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
         if not re.match(r"[a-z]+:", target):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_index_of_the_documentation_lists_every_page() -> None:
+    listed = set(re.findall(r"\]\(([a-z-]+\.md)\)", (ROOT / "docs" / "README.md").read_text(encoding="utf-8")))
+    assert listed == {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+
+
+def test_moving_picture_is_small() -> None:
+    assert (ROOT / "docs" / "demo.webp").stat().st_size < 1_000_000

@@ -21,12 +21,11 @@ from rich.text import Text
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "demo.svg"
 WIDTH = 92
-SOURCES = ("ARCHITECTURE.md", "examples/knowledge-base.csv")
 COMMANDS = (
-    ("add", *SOURCES),
-    ("ask", "Who proposed reciprocal rank fusion, and when?"),
-    ("ask", "Was ist BM25?"),
-    ("ask", "How much is a train ticket to Vilnius?"),
+    ("add", "alderwren"),
+    ("ask", "How much may a hotel cost per night?"),
+    ("ask", "Was kostet eine Inspektion für den Otter?"),
+    ("ask", "What dividend did Alderwren pay in 2025?"),
 )
 
 
@@ -34,9 +33,7 @@ def main() -> None:
     """Write the picture."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, highlight=False)
     with TemporaryDirectory() as folder:
-        for source in SOURCES:
-            (Path(folder) / source).parent.mkdir(exist_ok=True)
-            shutil.copy(ROOT / source, Path(folder) / source)
+        shutil.copytree(ROOT / "examples" / "alderwren", Path(folder) / "alderwren")
         for number, words in enumerate(COMMANDS):
             typed = " ".join(f'"{word}"' if " " in word else word for word in words)
             console.print(Text.assemble(("\n$ " if number else "$ ", "green"), (f"ragstone {typed}", "bold")))

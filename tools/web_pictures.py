@@ -25,49 +25,64 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 START = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ragstone.serve.cli.app import main; main()"
-SOURCES = ("README.md", "ARCHITECTURE.md", "docs", "examples/knowledge-base.csv")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
-FUSION = "When was reciprocal rank fusion proposed?"
+CASH = "How much cash did the company have on 31 March 2026?"
+DIVIDEND = "What dividend did Alderwren pay in 2025?"
 LARGEST = 150_000
-WIDE, PHONE = {"width": 1180, "height": 720}, {"width": 390, "height": 760}
+SMALL, WIDE, PHONE = {"width": 1060, "height": 680}, {"width": 1180, "height": 720}, {"width": 390, "height": 760}
 
 
 def main() -> None:
     """Write the pictures."""
     with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        story(Camera(browser, url, WIDE))
+        moving_picture(Camera(browser, url, SMALL))
         other_views(Camera(browser, url, WIDE, color_scheme="dark"), Camera(browser, url, PHONE))
         browser.close()
 
 
-def story(camera: Camera) -> None:
-    """Write four pictures of half a minute with the page."""
+def moving_picture(camera: Camera) -> None:
+    """Write half a minute with the page: a question, its answer, the cited cell on its page, a refusal."""
     page = camera.page
+    frames: list[tuple[Image.Image, int]] = []
     page.get_by_role("list", name="Suggested questions").wait_for()
-    page.get_by_label("Question", exact=True).press_sequentially(FUSION)
-    camera.take("web-1-ask")
-    camera.ask(FUSION)
-    camera.take("web-2-answer")
+    frames.append((camera.shot(), 1000))
+    frames += camera.typed(CASH)
+    camera.ask(CASH)
+    frames.append((camera.shot(), 2500))
     page.get_by_role("button", name="Citation 1").click()
-    page.locator("aside mark").first.wait_for()
-    camera.take("web-3-source")
+    page.locator(".paper-mark").first.wait_for()
+    frames.append((camera.shot(), 4500))
     page.keyboard.press("Escape")
     page.get_by_role("link", name="New conversation").click()
-    camera.ask("How much is a train ticket to Vilnius?")
-    camera.take("web-4-refusal")
+    frames += camera.typed(DIVIDEND)
+    camera.ask(DIVIDEND)
+    frames.append((camera.shot(), 4500))
+    path = DOCS / "demo.webp"
+    (first, _), *others = frames
+    durations = [milliseconds for _, milliseconds in frames]
+    first.save(
+        path,
+        save_all=True,
+        append_images=[shot for shot, _ in others],
+        duration=durations,
+        loop=0,
+        quality=70,
+        method=6,
+    )
+    print(f"wrote {path}, {path.stat().st_size // 1000} kB")
 
 
 def other_views(dark: Camera, phone: Camera) -> None:
-    """Write the same in the dark and on a phone."""
-    dark.ask("What happens after a sync that failed?")
-    dark.page.get_by_role("button", name=re.compile("^Citation")).last.click()
+    """Write a picture in the dark and one on a phone."""
+    dark.ask("How much may a hotel cost per night?")
+    dark.page.get_by_role("button", name=re.compile("^Citation")).first.click()
     dark.page.locator("aside mark").first.wait_for()
-    dark.take("web-dark")
-    phone.ask(FUSION)
+    written("web-dark", dark.shot())
+    phone.ask(CASH)
     left = phone.shot()
     phone.page.get_by_role("button", name="Citation 1").click()
-    phone.page.locator("aside mark").first.wait_for()
+    phone.page.locator(".paper-mark").first.wait_for()
     right = phone.shot()
     both = Image.new("RGB", (left.width + right.width + 24, left.height), "#8a8d84")
     both.paste(left, (0, 0))
@@ -95,8 +110,15 @@ class Camera:
         self.page.wait_for_timeout(300)
         return Image.open(io.BytesIO(self.page.screenshot(caret="initial"))).convert("RGB")
 
-    def take(self, name: str) -> None:
-        written(name, self.shot())
+    def typed(self, question: str) -> list[tuple[Image.Image, int]]:
+        """Return frames of the question while it is typed, each with its milliseconds."""
+        box = self.page.get_by_label("Question", exact=True)
+        frames: list[tuple[Image.Image, int]] = []
+        words = question.split()
+        for count in range(1, len(words) + 1):
+            box.fill(" ".join(words[:count]))
+            frames.append((self.shot(), 160))
+        return frames
 
 
 def written(name: str, picture: Image.Image) -> None:
@@ -112,14 +134,9 @@ def written(name: str, picture: Image.Image) -> None:
 @contextmanager
 def served(folder: Path) -> Generator[str]:
     """Serve the demonstration's knowledge base; yield its address."""
-    for source in SOURCES:
-        if (ROOT / source).is_dir():  # OCR would read the pictures of the page itself
-            shutil.copytree(ROOT / source, folder / source, ignore=shutil.ignore_patterns("*.webp", "*.png", "*.svg"))
-        else:
-            shutil.copy(ROOT / source, folder / Path(source).name)
     kb = str(folder / "kb")
-    names = [str(path) for path in sorted(folder.iterdir())]
-    subprocess.run([sys.executable, "-c", START, "add", *names, "--kb", kb], check=True, stdout=subprocess.DEVNULL)
+    documents = str(ROOT / "examples" / "alderwren")
+    subprocess.run([sys.executable, "-c", START, "add", documents, "--kb", kb], check=True, stdout=subprocess.DEVNULL)
     with (folder / "log").open("w+") as log:
         command = [sys.executable, "-u", "-c", START, "serve", "--kb", kb, "--port", "0"]
         process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ)
