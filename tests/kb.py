@@ -13,6 +13,7 @@ import numpy as np
 from hash_embedder import HashEmbedder
 
 from ragstone import index
+from ragstone.acquire import read_given
 from ragstone.catalog.lock import Patience
 from ragstone.catalog.protocol import Catalog, Prepared
 from ragstone.catalog.sqlite import open_catalog
@@ -26,7 +27,7 @@ from ragstone.core.request import Request
 from ragstone.engine.ask import Ask
 from ragstone.engine.components import Components
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.settings import ChunkSettings
+from ragstone.settings import AcquireSettings, ChunkSettings
 
 READY = "respond.abstain_below=0.05"
 """Answers although the embedder of tests has no coefficients, so that estimates are low."""
@@ -38,6 +39,13 @@ def timeless(document: Document) -> Document:
     """Return a document without the time at which it was read, to compare it with one read at another time."""
     kept = {name: value for name, value in document.metadata.items() if name != EXTRACTED_AT}
     return replace(document, metadata=kept)
+
+
+def derived(document: Document) -> Document:
+    """Return a document with the metadata that it gets when it is added."""
+    found = read_given(document, AcquireSettings())
+    assert isinstance(found, Document)
+    return found
 
 
 def _timeless(documents: Mapping[str, Document]) -> dict[str, Document]:
@@ -134,7 +142,7 @@ def check_whole(
     try:
         stored = {document.id: document for document in catalog.documents()}
         if expected is not None:
-            assert _timeless(stored) == _timeless(expected)
+            assert _timeless(stored) == _timeless({id: derived(one) for id, one in expected.items()})
         rows = [row for (row,) in look(path, "SELECT row FROM chunks")]
         chunks = catalog.chunks(rows)
         wanted = {

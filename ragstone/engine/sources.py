@@ -16,6 +16,7 @@ from ragstone.engine.ingest import Read
 from ragstone.engine.jobs.queue import Work
 from ragstone.engine.progress import Reporter
 from ragstone.engine.roots import base, names
+from ragstone.engine.storable import storable
 from ragstone.settings import AcquireSettings, Settings
 
 FOLDER = "sources"
@@ -76,7 +77,8 @@ def read_all(
 
     def read(source: str | Document) -> Iterable[Acquired]:
         if isinstance(source, Document):
-            return [acquire.read_given(source, settings, stop)]
+            given = storable(source)
+            return [given if isinstance(given, Skipped) else acquire.read_given(given, settings, stop)]
         if not acquire.is_remote(source, settings):
             return acquire.read(
                 acquire.on_disk(source), settings, base=base(version), names=named, is_stored=is_stored, stop=stop

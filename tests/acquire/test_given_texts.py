@@ -8,6 +8,7 @@ from structure import check, marked, outline
 from ragstone.acquire import read_given
 from ragstone.core.records import Document, TextKind
 from ragstone.settings import AcquireSettings
+from ragstone.settings.acquire import MetadataSettings
 
 SETTINGS = AcquireSettings()
 
@@ -40,9 +41,31 @@ def test_texts_have_the_structure_of_their_kind(kind: TextKind, written: str, te
     assert document.metadata["word_count"] == len(text.split())
 
 
-def test_documents_without_a_kind_stay_as_they_are() -> None:
+def test_documents_without_a_kind_get_derived_metadata() -> None:
+    text = (
+        "# Prices\n\nOn 15.01.2023 the 5G network of Nokia Corporation cost 12 euros. 5G phones in 5G cells were free."
+    )
+    settings = AcquireSettings(metadata=MetadataSettings(publisher="Ann", company_topics=True))
+    document = read_given(Document(id="news/253.txt", text=text, metadata={"language": "und"}), settings)
+    assert isinstance(document, Document)
+    assert (document.id, document.text, document.title) == ("news/253.txt", text, "")
+    facts = dict(document.metadata)
+    assert facts.pop("extracted_at")
+    assert facts == {
+        "publication_id": "253",
+        "source": "Ann",
+        "content_hash": document.content_hash,
+        "word_count": 20,
+        "mentioned_dates": ("2023-01-15",),
+        "mentioned_companies": ("Nokia", "Nokia Corporation"),
+        "topics": ("5G",),
+        "language": "und",
+    }
+
+
+def test_documents_keep_their_metadata_where_none_is_derived() -> None:
     document = Document(id="a", text="# Prices", metadata={"owner": "Ann"})
-    assert read_given(document, SETTINGS) == document
+    assert read_given(document, AcquireSettings(metadata=MetadataSettings(enabled=False))) == document
 
 
 @pytest.mark.parametrize("metadata", [{"readers": ("hr", "board")}, {}])

@@ -48,7 +48,7 @@ def test_a_healthy_one_is_well(folder: Path):
     [
         ("UPDATE contents SET text = replace(text, 'word3', 'wOrd3')", "documents", "texts are damaged"),
         ("UPDATE documents SET title = 'x' WHERE id = 'd3'", "documents", "titles, sources or metadata are damaged"),
-        ("UPDATE facts SET value = 99 WHERE value = 3", "documents", "filters do not see their metadata"),
+        ("UPDATE facts SET value = 99 WHERE key = 'n' AND value = 3", "documents", "filters do not see their metadata"),
         ("UPDATE chunks SET start = 1 WHERE position = 0 AND row = 4", "documents", "chunks are damaged"),
         ("DELETE FROM chunks WHERE row = 4", "documents", "chunks are missing"),
         ("UPDATE about SET built_with = replace(built_with, '200', '201')", "catalog", "settings it was built with"),

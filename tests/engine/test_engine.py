@@ -254,7 +254,7 @@ def test_other_settings_are_refused_with_the_command_that_helps(workdir: Path, a
     report = rebuild_as_told(engine, caught.value)
     assert report.added == 20
     engine = KnowledgeBase.open(folder, asked)
-    assert list(parts(engine).catalog.documents()) == documents
+    assert [one.id for one in parts(engine).catalog.documents()] == [one.id for one in documents]
     assert [one.source for one in engine.status().skipped] == ["blank.txt"]
     check_whole(parts(engine).source.path / "catalog.db", {one.id: one for one in documents}, engine.settings.chunk)
     assert search(engine, "apple number 7", 1)

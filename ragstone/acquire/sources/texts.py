@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from threading import Event
 
-from ragstone.acquire.metadata.editions import edition
+from ragstone.acquire.metadata.enrich import enrich, stamped
 from ragstone.acquire.metadata.groups import Given, with_groups
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
@@ -22,14 +22,13 @@ _SUFFIXES: dict[TextKind, str] = {"text": ".txt", "markdown": ".md", "html": ".h
 def read_given(document: Document, settings: AcquireSettings, stop: Event | None = None) -> Document | Skipped:
     """Return a document of a program as it is stored: read as its kind says, and with its groups.
 
-    A document without a kind stays as it is, but a titled one gets which version it is. What the program says of it
-    counts before what its text says; both may narrow who may read it.
+    A document without a kind is not parsed. What the program says of it counts before what its text says; both may
+    narrow who may read it.
     """
     column = settings.access.column
     if not document.kind:
-        if document.title and settings.metadata.enabled:
-            document = replace(document, metadata={**edition(document), **document.metadata})
-        return with_groups(document, settings.access, describes=True)
+        derived = stamped(enrich(document, settings.metadata), settings.metadata)
+        return with_groups(derived, settings.access, describes=True)
     named = named_in(document.metadata, column, describes=True)
     source, suffix = document.source or document.id, _SUFFIXES[document.kind]
     with NamedTemporaryFile(suffix=suffix) as written, ParserProcess(settings, stop) as parser:
