@@ -19,7 +19,7 @@ from ragstone.learning.policy import Choices, Policy, canonical_json
 from ragstone.learning.proposals import Proposal, propose_challenger, replay_cases
 from ragstone.learning.trial import ALPHA, HOLDOUT, MAX_VOTES, TRIM, Trial, TrialResult, alpha_of, evaluate
 
-CODE = 1
+CODE = 2
 """Version of this code. Raise it when the same log would lead to another decision."""
 FIRST = 0
 """The version without choices: every setting stays as configured."""
@@ -146,8 +146,9 @@ def _propose(log: LearningLog, base: Decision) -> Transition:
         return Transition(decision=base)
     base = replace(base, searched_at=votes)
     tried = [one for one in log.policies() if one.version <= base.versions]
-    cases, choices = replay_cases(log.voted_on(base.position, NEWEST)), Choices(**base.rules["base"])
-    proposal = propose_challenger(champion, choices, cases, tried)
+    voted, choices = log.voted_on(base.position, NEWEST), Choices(**base.rules["base"])
+    on_web = [vote for _, vote in voted] if base.rules["code"] > 1 else []  # the first code left the web as it was
+    proposal = propose_challenger(champion, choices, replay_cases(voted), tried, on_web)
     if proposal is None:
         return Transition(decision=base)
     made = _begin(log, base, _version(base, champion, proposal))

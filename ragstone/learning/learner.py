@@ -227,8 +227,9 @@ class Learner:
 
     def suggest(self, cases: Sequence[ReplayCase]) -> Proposal | None:
         """Return a change that deserves a trial, judged by these and the voted questions; None if there is none."""
-        voted = replay_cases(self.log.voted_on(self.log.position(), NEWEST))
-        return propose_challenger(self.current(), choices_of(self.settings), [*cases, *voted], self.log.policies())
+        voted = self.log.voted_on(self.log.position(), NEWEST)
+        cases, votes = [*cases, *replay_cases(voted)], [vote for _, vote in voted]
+        return propose_challenger(self.current(), choices_of(self.settings), cases, self.log.policies(), votes)
 
     def _on_trial(self, latest: Decision) -> bool:
         trial = self.log.trial(latest.trial)

@@ -4,6 +4,9 @@ Votes are scarce, so only a change that did no worse on past questions is tried 
 the policy in use: one choice moved by one step. Each candidate is replayed on questions whose relevant documents are
 known, from labels or from votes and corrections. A vote is about what the policy in use found, so a replay on votes
 favours that policy. This can cost a chance; it never harms.
+
+Whether the web should be searched for a question cannot be replayed: the log has only one of the two answers. The votes
+on answers of the other kind estimate it.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from ragstone.learning.observation import ReplayCase
 from ragstone.learning.policy import BOUNDS, MAX_KINDS, OTHER_KINDS, Choices, Policy
 
 REPLAYABLE = ("vector_weight", "top_k")
-"""Choices whose effect follows from a past search. Other choices go on trial only when a person asks for it."""
+"""Choices whose effect follows from a past search."""
 MIN_QUESTIONS = 10
 """Questions below which no candidate passes."""
 MARGIN = 0.02
@@ -57,7 +60,7 @@ def replay_cases(voted: Sequence[tuple[AssignmentRecord, VoteRecord]]) -> list[R
 
 
 def propose_challenger(
-    champion: Policy, base: Choices, cases: Sequence[ReplayCase], tried: Sequence[Policy]
+    champion: Policy, base: Choices, cases: Sequence[ReplayCase], tried: Sequence[Policy], votes: Sequence[VoteRecord]
 ) -> Proposal | None:
     """Return the most promising untried neighbour of the policy in use that did no worse; None if there is none.
 
@@ -66,6 +69,7 @@ def propose_challenger(
         base: the choices of the settings.
         cases: questions whose relevant documents are known.
         tried: all versions so far.
+        votes: votes on answers with the web and without it.
     """
     counts = Counter(one.kind for one in cases if one.kind != OTHER_KINDS)
     kinds = [kind for kind, count in counts.most_common(MAX_KINDS) if count >= KIND_QUESTIONS]
@@ -84,22 +88,51 @@ def propose_challenger(
                 figures = {"kind": kind, **changed, "questions": len(own)}
                 figures |= {"difference": result.difference, "low": result.low}
                 best, promise = Proposal(by_kind=by_kind, figures=figures), result.promise
+    threshold = champion.choices().with_defaults(base).web_threshold
+    for target in () if threshold is None else _steps("web_threshold", threshold):
+        result = screen(web_advantage(votes, threshold, target))
+        by_kind = everywhere(champion, {"web_threshold": target})
+        if result is not None and result.promise > promise and by_kind not in known:
+            figures = {"kind": OTHER_KINDS, "web_threshold": target, "questions": len(votes)}
+            figures |= {"difference": result.difference, "low": result.low}
+            best, promise = Proposal(by_kind=by_kind, figures=figures), result.promise
     return best
+
+
+def web_advantage(votes: Sequence[VoteRecord], threshold: float, target: float) -> Floats:
+    """Return the estimated advantage of another web threshold for each vote (votes,), in shares of votes up.
+
+    The threshold decides about questions whose answerability is between the two. Each of them would get the mean vote
+    of the answers that were made the other way, with the web or without it. Below `MIN_QUESTIONS` such answers there is
+    no estimate, and the array is empty.
+    """
+    more = target > threshold
+    low, high = sorted((threshold, target))
+    other_way = [one.vote for one in votes if one.seen.web == more]
+    if len(other_way) < MIN_QUESTIONS:
+        return np.empty(0)
+    expected = float(np.mean(other_way))
+    gains = [
+        (expected - one.vote) / 2 if one.seen.web != more and low <= one.seen.answerability < high else 0.0
+        for one in votes
+    ]
+    return np.array(gains, dtype=np.float64)
 
 
 def neighbours(now: Choices) -> tuple[Choices, ...]:
     """Return all choices that differ in one replayable choice by one step."""
     out: list[Choices] = []
     for name in REPLAYABLE:
-        bound, value = BOUNDS[name], getattr(now, name)
-        if value is None:
-            continue
-        for target in (value - bound.step, value + bound.step):
-            moved = bound.clamped(target)
-            moved = round(moved) if name == "top_k" else round(moved, 6)
-            if moved != value:
-                out.append(replace(now, **{name: moved}))
+        value = getattr(now, name)
+        out += [replace(now, **{name: moved}) for moved in (() if value is None else _steps(name, value))]
     return tuple(out)
+
+
+def _steps(name: str, value: float) -> list[float]:
+    """Return the values one step below and above, within the bounds."""
+    bound = BOUNDS[name]
+    moved = (bound.clamped(target) for target in (value - bound.step, value + bound.step))
+    return [one for target in moved if (one := round(target) if name == "top_k" else round(target, 6)) != value]
 
 
 def replay(cases: Sequence[ReplayCase], choices: Choices) -> Floats:

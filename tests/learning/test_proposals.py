@@ -51,12 +51,39 @@ def test_proposes_the_weight_that_finds_relevant_documents() -> None:
     asked = AssignmentRecord(response_id="", trial=0, version=0, probability=1, acted=0, kind="", voice="", at=0)
     cases = replay_cases([(asked, VoteRecord(response_id="", voice="", vote=1, at=0, seen=seen))] * 40)
     base = Choices(vector_weight=0.6, top_k=5)
-    proposal = propose_challenger(FIRST, base, cases, [])
+    proposal = propose_challenger(FIRST, base, cases, [], [])
     assert proposal is not None
     assert proposal.by_kind[""].vector_weight == pytest.approx(0.4)
-    again = propose_challenger(FIRST, base, cases, [Policy(version=1, by_kind=proposal.by_kind)])
+    again = propose_challenger(FIRST, base, cases, [Policy(version=1, by_kind=proposal.by_kind)], [])
     assert again is None or again.by_kind != proposal.by_kind
-    assert propose_challenger(FIRST, base, cases[:1], []) is None
+    assert propose_challenger(FIRST, base, cases[:1], [], []) is None
+
+
+def web_votes(*, without: int) -> list[VoteRecord]:
+    """Return liked answers with the web, and answers without it, just sure enough, with this vote."""
+    return [voted(1, web=True, answerability=0.6)] * 15 + [voted(without, answerability=0.75)] * 25
+
+
+def test_proposes_to_search_the_web_more() -> None:
+    proposal = propose_challenger(FIRST, Choices(web_threshold=0.7), [], [], web_votes(without=-1))
+    assert proposal is not None
+    assert proposal.by_kind == {"": Choices(web_threshold=0.8)}
+    assert proposal.figures["difference"] == pytest.approx(25 / 40)
+    tried = [Policy(version=1, by_kind=proposal.by_kind)]
+    assert propose_challenger(FIRST, Choices(web_threshold=0.7), [], tried, web_votes(without=-1)) is None
+    assert propose_challenger(FIRST, Choices(web_threshold=0.7), [], [], web_votes(without=1)) is None
+
+
+def test_proposes_to_search_the_web_less() -> None:
+    votes = [voted(-1, web=True, answerability=0.65)] * 20 + [voted(1, answerability=0.9)] * 20
+    proposal = propose_challenger(FIRST, Choices(web_threshold=0.7), [], [], votes)
+    assert proposal is not None
+    assert proposal.by_kind == {"": Choices(web_threshold=0.6)}
+
+
+def test_needs_answers_of_both_kinds_to_move_the_web_threshold() -> None:
+    votes = [voted(-1, answerability=0.75)] * 40
+    assert propose_challenger(FIRST, Choices(web_threshold=0.7), [], [], votes) is None
 
 
 def test_neighbours_move_one_replayable_choice() -> None:
