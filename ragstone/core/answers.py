@@ -80,12 +80,12 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A document or web page behind an answer, with the best score of its chunks."""
+    """A document or web page behind an answer, with the best score of its chunks. None stands for what is unknown."""
 
     type: Literal["internal", "web"]
-    title: str
-    author: str
-    url: str
+    title: str | None
+    author: str | None
+    url: str | None
     document_id: str
     relevance_score: float
     sentiment: str | float | None = None

@@ -194,12 +194,11 @@ class Search:
             further = [hit for hit in (*joined.hits, *read[candidates:]) if hit.chunk.id not in chosen][:more]
             if self._version.has_embedder and self._legs.is_far(asked, by_leg):
                 hits = rank.weak(hits)
-        reranker = "none" if skipped else settings.rank.reranker
-        steps = (settings.query.method, reranker, settings.rank.diversify)
+        is_reranked = settings.rank.reranker != "none" and not skipped
         evidence = Evidence(
             question=asked,
             hits=_without_vectors(hits),
-            method=" + ".join(step for step in steps if step != "none"),
+            method=f"{settings.query.method}_search{'_with_reranking' if is_reranked else ''}",
             missing=(*behind, *missing, *skipped, *joined.missing),
             notices=asked.notices,
             considered=tuple(_considered(hit) for hit in read[:candidates]),

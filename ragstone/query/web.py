@@ -82,7 +82,7 @@ async def with_web(
     hits = web_hits(pages, settings)
     if not hits:
         return replace(evidence, notices=(*evidence.notices, "The web was searched, but nothing was found.")), False
-    return replace(evidence, hits=(*evidence.hits, *hits), method=f"{evidence.method} + web"), True
+    return replace(evidence, hits=(*evidence.hits, *hits)), True
 
 
 def web_hits(pages: Sequence[Document], settings: WebSettings) -> tuple[Hit, ...]:

@@ -60,7 +60,7 @@ def test_offline_an_answer_is_quoted_and_judged_by_a_stand_in(articles: str, web
     (source,) = malay.sources
     assert (source.type, source.title, source.author) == ("internal", "Agrobank", "A. Penulis")
     assert (source.url, source.sentiment) == ("https://news.example/a", "positive")
-    assert malay.retrieval_method == "hybrid + one_per_document"
+    assert malay.retrieval_method == "hybrid_search"
     assert not malay.web_search_triggered
     assert malay.judge_scores
     assert malay.judge_scores.judge == STAND_IN

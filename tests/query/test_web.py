@@ -209,7 +209,6 @@ def test_web_pages_follow_stored_chunks() -> None:
     assert used
     assert found.hits[0] == FOUND.hits[0]
     assert [one.chunk.title for one in found.hits[1:]] == [one["title"] for one in PAGES[:3]]
-    assert found.method == "test + web"
 
 
 def test_failed_search_keeps_stored_evidence() -> None:

@@ -104,12 +104,12 @@ def test_scores_are_explained(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "method"),
     [
-        ((), "hybrid"),
-        (("--retrieval-method", "bm25"), "bm25"),
-        (("--retrieval-method", "vector"), "vector"),
-        (("--set", "query.method=bm25", "--retrieval-method", "vector"), "vector"),
-        (("--set", "rank.reranker=maxsim"), "hybrid + maxsim"),
-        (("--set", "rank.reranker=maxsim", "--no-reranking"), "hybrid"),
+        ((), "hybrid_search"),
+        (("--retrieval-method", "bm25"), "bm25_search"),
+        (("--retrieval-method", "vector"), "vector_search"),
+        (("--set", "query.method=bm25", "--retrieval-method", "vector"), "vector_search"),
+        (("--set", "rank.reranker=maxsim"), "hybrid_search_with_reranking"),
+        (("--set", "rank.reranker=maxsim", "--no-reranking"), "hybrid_search"),
     ],
 )
 def test_settings_of_a_question(run: Run, options: tuple[str, ...], method: str) -> None:

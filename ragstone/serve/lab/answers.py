@@ -208,7 +208,7 @@ _BADGES: Mapping[Outcome, tuple[str, str]] = {
 
 def _badge(answer: Answer) -> Markup:
     kind, text = _BADGES[answer.outcome]
-    by = f"by {answer.model}; {answer.retrieval_method}"
+    by = f"by {answer.model}; {answer.retrieval_method.replace('_', ' ')}"
     return tag("p", tag("span", text, at={"class": f"rs-badge rs-{kind}"}), " ", tag("small", by))
 
 

@@ -73,7 +73,8 @@ def explanation(answer: Answer) -> Iterator[Block]:
     """Show the evidence with the history of each score, and the time of each stage."""
     yield line()
     yield line(("Kind", "bold"), f" {answer.kind}; {answer.outcome}")
-    yield line(("Evidence", "bold"), f" by {answer.retrieval_method}; confidence {answer.confidence:.2f}")
+    method = answer.retrieval_method.replace("_", " ")
+    yield line(("Evidence", "bold"), f" by {method}; confidence {answer.confidence:.2f}")
     yield from (line((one_line(str(step)), "dim"), indent=1) for step in answer.steps)
     yield from hits(answer.hits, explain=True, excerpt=False)
     if answer.policy:

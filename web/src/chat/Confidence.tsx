@@ -21,7 +21,7 @@ export function Confidence({ answer }: { answer: Answer }) {
   }
   if (estimated && !answer.abstained)
     rows.push([say.writtenBy, answer.model === "extractive" ? say.noModel : answer.model]);
-  const method = answer.retrieval_method;
+  const method = answer.retrieval_method.replaceAll("_", " ");
   rows.push([say.search, answer.web_search_triggered ? say.andTheWeb(method) : method]);
   if (total !== undefined) {
     const { cached } = answer.usage;

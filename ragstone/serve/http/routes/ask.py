@@ -160,9 +160,9 @@ class Source(Response):
     """A document or web page that an answer used."""
 
     type: Literal["internal", "web"]
-    title: str
-    author: str
-    url: str
+    title: str | None
+    author: str | None
+    url: str | None
     document_id: str
     relevance_score: float
     sentiment: str | float | None
@@ -230,7 +230,7 @@ class Answer(Response):
     model: str
     failed: bool = Field(description="whether the language model failed; the first paragraph of `answer` says so")
     judge_scores: JudgeScores | None
-    retrieval_method: str
+    retrieval_method: str = Field(description="such as vector_search or hybrid_search_with_reranking")
     web_search_triggered: bool
     timestamp: str
     citations: list[Citation]

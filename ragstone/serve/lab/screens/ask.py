@@ -142,7 +142,8 @@ def _trace(desk: Desk, typed: Typed, settings: Settings, shown: int, name: str) 
     trace = desk.trace(typed.question, typed.where, settings, shown)
     it = stages(trace)
     head = tag("b", name, at={"class": f"rs-{name.lower()}"})
-    became = f"{len(trace.evidence.hits)} of {len(it.rows)} candidates became evidence, by {trace.evidence.method}"
+    method = trace.evidence.method.replace("_", " ")
+    became = f"{len(trace.evidence.hits)} of {len(it.rows)} candidates became evidence, by {method}"
     st.html(tag("div", head, tag("small", became), at={"class": "rs-head"}))
     st.html(understood(trace))
     for missing in trace.evidence.missing:
