@@ -43,5 +43,7 @@ SearchKind = Literal[
 """
 Kind = Literal[TalkKind, SearchKind]
 
+Difficulty = Literal["beginner", "intermediate", "advanced"]
+
 CollectionFact = Literal["count", "newest", "oldest", "author", "authors", "formats", "list"]
 """Questions about the documents as such: ``author`` asks for the author of one document."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from ragstone.core.kinds import CollectionFact, Kind, TalkKind
+from ragstone.core.kinds import CollectionFact, Difficulty, Kind, TalkKind
 from ragstone.core.span import Span
 from ragstone.core.words import Word
 
@@ -176,11 +176,10 @@ class Question:
 
     ``text`` lacks the frame (greetings, a signature, wishes about the form) and has what the conversation adds.
     ``language`` is an ISO 639-1 code, or empty if unknown. ``keywords`` are content words in lower case, ``technical``
-    identifiers and similar terms as written; ``difficulty`` is empty if unknown; ``keyword_like`` says that the
-    question is not a sentence. ``depends`` says that it may not be understood without the turn before it, which
-    ``refers`` to something in a word such as "it". ``rewritten`` is the wording of a language
-    model, or the last question if this one is only ``about_answer``, the last answer. ``parts`` are the questions of a
-    message that asks several.
+    identifiers and similar terms as written; ``keyword_like`` says that the question is not a sentence. ``depends``
+    says that it may not be understood without the turn before it, which ``refers`` to something in a word such as "it".
+    ``rewritten`` is the wording of a language model, or the last question if this one is only ``about_answer``, the
+    last answer. ``parts`` are the questions of a message that asks several.
     """
 
     asked: str
@@ -193,7 +192,7 @@ class Question:
     technical: tuple[str, ...] = ()
     entities: tuple[Entity, ...] = ()
     wants_code: bool = False
-    difficulty: str = ""
+    difficulty: Difficulty = "intermediate"
     recent: bool = False
     keyword_like: bool = False
     depends: bool = False

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
-from ragstone.core.kinds import Kind
+from ragstone.core.kinds import Difficulty, Kind
 from ragstone.core.question import Entity, Question, Talk
 from ragstone.language import Words, lexicon
 from ragstone.question.talk import talk_of
@@ -47,16 +47,17 @@ def analysed(question: Question, lists: Mapping[str, Sequence[str]]) -> Question
     """
     text = " ".join(word for word in question.text[:MAX_QUESTION].split() if len(word) <= MAX_WORD)
     words, lower = lexicon(question.language), text.lower()
+    asked_for = _kind(question.text[:MAX_QUESTION], question.talk, question.language)
     keywords = keywords_of(text, question.language)
     refers = bool(words.refers.search(lower))
     follows = refers or bool(words.follows.search(lower))
     return replace(
         question,
-        kind=_kind(question.text[:MAX_QUESTION], question.talk, question.language),
-        keywords=keywords,
+        kind=asked_for,
+        keywords=_besides_example(keywords, lower, words) if asked_for == "example" else keywords,
         technical=tuple(dict.fromkeys(match.group() for match in _IDENTIFIER.finditer(text))),
         entities=_entities(lower, lists),
-        wants_code=bool(words.code.search(lower)) or bool(re.search(r"\(\)|::|`", text)),
+        wants_code=asked_for == "example" or bool(words.code.search(lower)) or bool(re.search(r"\(\)|::|`", text)),
         difficulty=_difficulty(lower, words),
         recent=bool(words.recent.search(lower)),
         keyword_like=_keyword_like(text),
@@ -94,10 +95,16 @@ def _kind(question: str, talk: Talk | None, language: str) -> Kind:
     return "keywords" if _keyword_like(question) else "statement"
 
 
-def _difficulty(lower: str, words: Words) -> str:
+def _difficulty(lower: str, words: Words) -> Difficulty:
     if words.advanced.search(lower):
         return "advanced"
-    return "beginner" if words.beginner.search(lower) else ""
+    return "beginner" if words.beginner.search(lower) else "intermediate"
+
+
+def _besides_example(keywords: Sequence[str], lower: str, words: Words) -> tuple[str, ...]:
+    """Return keywords without the words that only say that an example is wanted."""
+    asking = {word for match in dict(words.kinds)["example"].finditer(lower) for word in _TOKEN.findall(match.group())}
+    return tuple(word for word in keywords if word not in asking)
 
 
 def _keyword_like(question: str) -> bool:

@@ -88,7 +88,16 @@ def test_entities_come_from_the_lists() -> None:
     assert analysed("Vilniuse", "lt", lists).entities == ()
 
 
+def test_examples_ask_for_code_and_are_no_keywords() -> None:
+    found = analysed("Show me an example of a quantum Fourier transform", "en")
+    assert (found.kind, found.wants_code) == ("example", True)
+    assert found.keywords == ("quantum", "fourier", "transform")
+    assert analysed("What is an example?", "en").kind == "example"
+    assert analysed("Zeig mir ein Beispiel für ein Gatter", "de").keywords == ("gatter",)
+
+
 def test_recognises_difficulty_and_recency() -> None:
+    assert analysed("How do I implement a Bell state?", "en").difficulty == "intermediate"
     assert analysed("a simple introduction to kernels", "en").difficulty == "beginner"
     assert analysed("advanced internals of the compiler", "en").difficulty == "advanced"
     assert analysed("what is the latest news on trade", "en").recent

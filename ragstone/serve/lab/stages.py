@@ -125,6 +125,8 @@ def understood(trace: Trace) -> Markup:
         *(("also", text) for text in also),
         ("language", asked.language),
         ("kind", asked.kind),
+        ("difficulty", asked.difficulty),
+        *((entity.kind, entity.text) for entity in asked.entities),
         *(
             (stage_name(name), f"{number:,} found, weight {trace.weights[name]:.2f}")
             for name, number in trace.found.items()
