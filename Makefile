@@ -103,6 +103,7 @@ docs: $(VENV)/.installed-dev  ## write the pages on settings, commands and route
 	@$(BIN)/python tools/settings_table.py
 	@$(BIN)/python tools/command_line_page.py
 	@$(BIN)/python tools/openapi_page.py
+	@$(BIN)/python tools/moving_page.py
 
 docs-answers: $(VENV)/.installed-dev  ## write the pages and the picture that show answers anew; needs RAGSTONE_TEST_DATA
 	@$(BIN)/python tools/terminal_picture.py

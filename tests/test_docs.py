@@ -154,6 +154,7 @@ def test_what_moves_has_its_place(code: str) -> None:
         ("settings.md", "settings_table.py"),
         ("command-line.md", "command_line_page.py"),
         ("openapi.json", "openapi_page.py"),
+        ("moving.md", "moving_page.py"),
     ],
 )
 def test_the_generated_pages_are_current(page: str, tool: str) -> None:

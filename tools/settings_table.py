@@ -29,7 +29,7 @@ Set a value in one of these places. Each place overrides the ones below it.
 3. **`.env` file** in the current folder, with the same names. Ragstone ignores variables of other programs.
 4. **Profile**: named settings of the preset, chosen with `--profile` or `RAGSTONE_PROFILE`. Over HTTP,
    `POST /query` and `POST /search` take a `profile` for one question. The preset `docs-site` has `complex`, `quick`,
-   `strict` and `code`.
+   `strict` and `code`; `publications` has `development`.
 5. **Knowledge base**: the settings that it was built with.
 6. **Preset**: a YAML file with sections, chosen with `--preset` or `RAGSTONE_PRESET` and remembered by the knowledge
    base. Built-in presets: PRESETS.

@@ -27,7 +27,7 @@ from pydantic.fields import FieldInfo
 from ragstone.core.errors import SettingsError
 from ragstone.settings import Settings
 from ragstone.settings.model_servers import KNOWN_SERVERS
-from ragstone.settings.substitutes import Substitute, substitutes
+from ragstone.settings.substitutes import Substitute, needs_of, substitutes
 from ragstone.settings.yaml_text import read_yaml
 
 Tree = dict[str, Any]
@@ -189,11 +189,36 @@ def read_preset(name: str) -> Tree:
     return tree
 
 
-def describe_preset(name: str) -> str:
-    """Return what a built-in preset is for and what it replaces: the comment at the head of its file."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """A built-in preset.
+
+    Args:
+        name: of the preset.
+        what: it is for.
+        needs: what its parts need that are not in this package, by the name of the part.
+        replaced: parts that are not available here.
+    """
+
+    name: str
+    what: str
+    needs: Mapping[str, str]
+    replaced: tuple[Substitute, ...]
+
+
+def describe_preset(name: str) -> Preset:
+    """Return what a built-in preset is for, from the comment at the head of its file, and what it needs.
+
+    Raises:
+        SettingsError: there is no such preset.
+    """
+    settings = validated(read_preset(name))
+    if name not in preset_names():
+        raise SettingsError(f"'{name}' is no built-in preset; choose one of {', '.join(preset_names())}")
     text = (files("ragstone.settings.presets") / f"{name}.yaml").read_text(encoding="utf-8")
     head = takewhile(lambda line: line.startswith("#"), text.splitlines())
-    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in head)
+    what = "\n".join(line.removeprefix("#").removeprefix(" ") for line in head)
+    return Preset(name=name, what=what, needs=dict(needs_of(settings)), replaced=load(preset=name).substitutes)
 
 
 def profile_of(settings: Settings, name: str) -> Tree:

@@ -7,14 +7,17 @@ the knowledge base fails. A key alone never selects a service; `unused_keys` rep
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal, cast
 
 from ragstone.core.errors import MissingExtra, SettingsError
 from ragstone.core.installation import install_command
 from ragstone.settings import AUTO, Settings
+from ragstone.settings.model_servers import OPENAI_ADDRESS
 
 EMBEDDED = "embedded"
 EXTRACTIVE = "extractive"
@@ -42,7 +45,32 @@ ENGINES = {
 """Engines that need a package, by the names of their extras."""
 LEGS: tuple[Literal["vectors", "keywords"], ...] = ("vectors", "keywords")
 HOSTED = ("openai:", "azure:")
+LOCAL = {
+    "sentence-transformers:": Needs(package="sentence-transformers", module="sentence_transformers"),
+    "cross-encoder:": Needs(package="sentence-transformers", module="sentence_transformers"),
+    "huggingface:": Needs(package="transformers", module="transformers"),
+}
+"""Packages, named like their extras, that run a model of the Hugging Face hub."""
+ENDED = frozenset({"openai:gpt-4", "openai:gpt-4-turbo"})
+"""Models that OpenAI shut down on 2026-10-23. A server of your own may have them."""
+SUCCESSOR = "openai:gpt-4o-mini"
 _WEB = "query.web.engine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Role:
+    """What a model does, the embedded part that replaces it, and the effect."""
+
+    does: str
+    instead: str
+    effect: str
+
+
+_ROLES = {
+    "index.embedder": _Role(does="embeds with", instead=AUTO, effect="an embedded model is used"),
+    "rank.reranker": _Role(does="reranks with", instead="maxsim", effect="an embedded model reranks"),
+    "respond.model.name": _Role(does="answers with", instead=EXTRACTIVE, effect="answers quote the documents"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +83,25 @@ class Substitute:
     told: str
 
 
+def needs_of(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield the parts that settings name and that are not in this package, each with what it needs."""
+    for wanted in (settings.index.vectors, settings.index.keywords):
+        if needs := ENGINES.get(wanted.partition(":")[0]):
+            yield wanted, f"{needs.package}{f' and {needs.server}' if needs.server else ''}"
+    for path in _ROLES:
+        wanted = _value(settings, path)
+        kind = f"{wanted.partition(':')[0]}:"
+        if kind in HOSTED:
+            yield (
+                wanted,
+                f"openai, and {'OPENAI_API_KEY' if kind == 'openai:' else 'AZURE_OPENAI_ENDPOINT and its key'}",
+            )
+        elif kind in LOCAL:
+            yield wanted, f"{LOCAL[kind].package}, and the model from the Hugging Face hub"
+    if settings.query.web.engine == "exa":
+        yield "exa", "EXA_API_KEY"
+
+
 def substitutes(settings: Settings, fixed: Mapping[str, Any]) -> tuple[Substitute, ...]:
     """Return the substitutes for what a preset names and this installation does not have.
 
@@ -62,11 +109,9 @@ def substitutes(settings: Settings, fixed: Mapping[str, Any]) -> tuple[Substitut
         settings: the settings with those of the preset.
         fixed: the settings of the user and of the knowledge base, as a tree. They are never substituted.
     """
-    embedder, writer = settings.index.embedder, settings.respond.model.name
     out = [
         *(_engine(settings, fixed, leg) for leg in LEGS),
-        _model(settings, fixed, "index.embedder", embedder, AUTO, "embeds with"),
-        _model(settings, fixed, "respond.model.name", writer, EXTRACTIVE, "answers with"),
+        *(_model(settings, path) for path in _ROLES if _at(fixed, path) is None),
     ]
     web = settings.query.web.engine
     if web == "exa" and not settings.services.exa.api_key.get_secret_value() and _at(fixed, _WEB) is None:
@@ -102,25 +147,46 @@ def _engine(settings: Settings, fixed: Mapping[str, Any], leg: Literal["vectors"
     return Substitute(path=path, wanted=wanted, instead=EMBEDDED, told=notice)
 
 
-def _model(
-    settings: Settings, fixed: Mapping[str, Any], path: str, wanted: str, instead: str, does: str
-) -> Substitute | None:
-    if not wanted.startswith(HOSTED) or _at(fixed, path) is not None:
+def _model(settings: Settings, path: str) -> Substitute | None:
+    wanted, role = _value(settings, path), _ROLES[path]
+    kind, usable, instead, effect = f"{wanted.partition(':')[0]}:", wanted, role.instead, role.effect
+    lacks: list[str] = []
+    remedies: list[str] = []
+    if kind in HOSTED:
+        is_ended = wanted in ENDED and settings.services.openai.base_url == OPENAI_ADDRESS
+        usable = SUCCESSOR if is_ended else wanted
+        if missing := settings.services.missing(usable):
+            lacks.append(missing.what)
+            remedies.append(f"set {missing.remedy}")
+        if not find_spec("openai"):
+            lacks.append("openai is not installed")
+            remedies.append(install_command("openai"))
+        if is_ended:
+            if not lacks:
+                usable, instead, effect = "another", SUCCESSOR, f"{SUCCESSOR} is used"
+                remedies.append(f"set {path}=openai:NAME")
+            lacks.append("OpenAI ended this model")
+    elif kind in LOCAL:
+        if not find_spec(LOCAL[kind].module):
+            lacks.append(f"{LOCAL[kind].package} is not installed")
+            remedies.append(install_command(LOCAL[kind].package))
+        if not _is_downloaded(wanted.removeprefix(kind)):
+            lacks.append("the model is not on this machine")
+            remedies.append(f"set {path}={wanted}, which downloads it")
+    if not lacks:
         return None
-    missing, installed = settings.services.missing(wanted), find_spec("openai") is not None
-    if not missing and installed:
-        return None
-    lacks = [missing.what] if missing else []
-    remedies = [f"set {missing.remedy}"] if missing else []
-    if not installed:
-        lacks.append("openai is not installed")
-        remedies.append(install_command("openai"))
-    effect = "answers quote the documents" if instead == EXTRACTIVE else "an embedded model is used"
     notice = (
-        f"the preset {settings.preset} {does} {wanted}, but {' and '.join(lacks)}: {effect} instead."
-        f" To use {wanted}: {', and '.join(remedies)}. To accept this: {path}={instead}"
+        f"the preset {settings.preset} {role.does} {wanted}, but {' and '.join(lacks)}: {effect} instead."
+        f" To use {usable}: {', and '.join(remedies)}. To accept this: {path}={instead}"
     )
     return Substitute(path=path, wanted=wanted, instead=instead, told=notice)
+
+
+def _is_downloaded(name: str) -> bool:
+    """Return whether a model of the Hugging Face hub is in its folder on this machine."""
+    home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "huggingface"
+    hub = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub")
+    return any((hub / f"models--{name.replace('/', '--')}" / "snapshots").glob("*/config.json"))
 
 
 def unused_keys(settings: Settings) -> str:
@@ -165,6 +231,13 @@ def refuse_unavailable(settings: Settings) -> None:
             raise SettingsError(NO_ADDRESS)
     if settings.review.mlflow and not find_spec("mlflow"):
         raise MissingExtra("mlflow-skinny", extra="mlflow")
+
+
+def _value(settings: Settings, path: str) -> str:
+    here: Any = settings
+    for part in path.split("."):
+        here = getattr(here, part)
+    return here
 
 
 def _at(tree: Mapping[str, Any], path: str) -> Any:

@@ -89,22 +89,55 @@ def test_the_time_to_load_what_one_leg_needs_is_not_the_others(
 def test_a_preset_goes_on_without_its_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     key = "services.exa.api_key=a-key"
     key_of_models = "services.openai.api_key=another-key"
-    whole = load([key, key_of_models], preset="news")
+    own = (key, key_of_models, "rank.reranker=maxsim", "respond.model.name=openai:gpt-4o-mini")
+    whole = load(own, preset="news")
     assert whole.substitutes == ()
     assert (whole.settings.index.vectors, whole.settings.query.web.engine) == ("faiss:Flat", "exa")
     monkeypatch.setattr(substitutes, "find_spec", lambda name: None if name == "faiss" else find_spec(name))
-    loaded = load([key, key_of_models], preset="news")
+    loaded = load(own, preset="news")
     assert loaded.settings.index.vectors == "embedded"
     assert [one.told for one in loaded.substitutes] == [
         "the preset news keeps vectors in faiss:Flat, but faiss-cpu is not installed: the embedded index is used"
         f" instead. To use faiss:Flat: {install_command('faiss')}. To accept this: index.vectors=embedded"
     ]
-    without = load([key_of_models, "index.vectors=embedded"], preset="news")
+    without = load([*own[1:], "index.vectors=embedded"], preset="news")
     assert without.settings.query.web.engine == "none"
     assert [one.told.split(":")[0] for one in without.substitutes] == [
         "the preset news searches the web with exa, but there is no key"
     ]
-    assert load([key_of_models, "index.vectors=embedded", "query.web.engine=none"], preset="news").substitutes == ()
+    assert load([*own[1:], "index.vectors=embedded", "query.web.engine=none"], preset="news").substitutes == ()
+
+
+def test_a_preset_uses_models_of_the_hub_that_are_on_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(substitutes, "find_spec", lambda _: True)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    assert {one.path: one.instead for one in load(preset="publications").substitutes} == {
+        "index.embedder": "auto",
+        "rank.reranker": "maxsim",
+        "respond.model.name": "extractive",
+    }
+    for name in ("intfloat--multilingual-e5-large", "google--gemma-3-4b-it"):
+        snapshot = tmp_path / f"models--{name}" / "snapshots" / "1f"
+        snapshot.mkdir(parents=True)
+        (snapshot / "config.json").touch()
+    loaded = load(preset="publications")
+    assert [one.path for one in loaded.substitutes] == ["rank.reranker"]
+    assert loaded.settings.index.embedder == "sentence-transformers:intfloat/multilingual-e5-large"
+    profiled = load(["profile=development"], preset="publications").settings.respond.model
+    assert (profiled.name, profiled.max_tokens, profiled.temperature) == ("huggingface:google/gemma-3-1b-it", 128, 0.8)
+
+
+def test_a_preset_writes_with_another_model_than_one_that_ended() -> None:
+    key = "services.openai.api_key=a-key"
+    assert load([key], preset="docs-site").settings.respond.model.name == "openai:gpt-4o-mini"
+    assert load(preset="docs-site").settings.respond.model.name == "extractive"
+    own = load([key, "services.openai.base_url=http://127.0.0.1:9/v1"], preset="docs-site")
+    assert own.settings.respond.model.name == "openai:gpt-4"
+    assert (
+        load([key, "respond.model.name=openai:gpt-4"], preset="docs-site").settings.respond.model.name == "openai:gpt-4"
+    )
 
 
 def test_an_engine_that_is_named_is_not_replaced_and_its_absence_is_told_at_once(

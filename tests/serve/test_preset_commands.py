@@ -45,13 +45,22 @@ def test_chat_makes_the_knowledge_base_first(run: Run) -> None:
 def test_lists_presets_with_their_replacements(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = {one["name"]: one for one in json.loads(run("presets", "--json").out)["presets"]}
     assert {*shown} == {*preset_names()}
-    assert "GPT-4 Turbo" in shown["news"]["what"]
-    replaced = {one["path"]: one["instead"] for one in shown["news"]["replaced"]}
-    assert replaced["respond.model.name"] == "extractive"
+    replaced = {one["path"]: (one["wanted"], one["instead"]) for one in shown["news"]["replaced"]}
+    assert replaced["respond.model.name"] == ("openai:gpt-4-turbo", "extractive")
+    assert replaced["rank.reranker"] == ("cross-encoder:cross-encoder/ms-marco-MiniLM-L-6-v2", "maxsim")
+    assert shown["docs-site"]["needs"]["openai:gpt-4"] == "openai, and OPENAI_API_KEY"
     monkeypatch.setenv("OPENAI_API_KEY", "sk-any")
     out = run("presets").out
     assert "the preset companion answers with azure" in out
-    assert "the preset news answers with" not in out
+    assert "but OpenAI ended this model: openai:gpt-4o-mini is used instead" in out
+    assert "the preset knowledge-base answers with" not in out
+
+
+def test_shows_what_becomes_of_another_system(run: Run) -> None:
+    rows = run("presets", "docs-site", "--json").json["moving"]
+    assert {"there": "its chunk size and overlap"} in [{"there": row["there"]} for row in rows]
+    assert "`rank.boosts.kind`" in run("presets", "docs-site").out
+    assert run("presets", "docs").err.startswith("ragstone: there is no preset 'docs'")
 
 
 def test_says_what_to_name(workdir: Path, run: Run) -> None:

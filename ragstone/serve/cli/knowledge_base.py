@@ -47,15 +47,22 @@ def settings(
     screen.show(asdict(current), state.settings(current), as_json=as_json)
 
 
-def presets(as_json: Json = False) -> None:
-    """Show the built-in presets, and what replaces their parts here."""
+def presets(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Also show what replaces another system.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show the built-in presets: what they are, what they need, and what replaces their parts here."""
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
-    from ragstone.settings.load import describe_preset, load, preset_names
+    from ragstone.settings.load import describe_preset, preset_names
+    from ragstone.settings.moving import moves
 
-    shown = [(name, describe_preset(name), load(preset=name).substitutes) for name in preset_names()]
-    told = [{"name": name, "what": what, "replaced": [asdict(one) for one in parts]} for name, what, parts in shown]
-    screen.show({"presets": told}, state.presets(shown), as_json=as_json)
+    shown = [describe_preset(one) for one in ([name] if name else preset_names())]
+    move = moves()[name] if name else None
+    told = {"presets": [asdict(one) for one in shown]} | (
+        {"moving": [asdict(row) for row in move.rows]} if move else {}
+    )
+    screen.show(told, state.presets(shown, move), as_json=as_json)
 
 
 @with_chunk_settings

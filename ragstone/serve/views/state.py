@@ -10,8 +10,8 @@ from ragstone.core.records import Decoded, Skipped
 from ragstone.core.reports import AddReport, Plan, Progress
 from ragstone.engine.jobs.queue import JobCounts
 from ragstone.serve.views.blocks import Block, Line, Row, count, line, moment, table
-from ragstone.settings.load import written
-from ragstone.settings.substitutes import Substitute
+from ragstone.settings.load import Preset, written
+from ragstone.settings.moving import Move
 
 if TYPE_CHECKING:
     from ragstone.core.catalog import EngineStatus, Finding
@@ -260,13 +260,21 @@ def engines_compared(outside: Sequence[EngineStatus], findings: Sequence[Finding
         yield line("no problems found")
 
 
-def presets(shown: Sequence[tuple[str, str, Sequence[Substitute]]]) -> Iterator[Line]:
-    """Show each preset, what it is for, and what replaces its parts in this installation."""
-    for name, what, parts in shown:
-        yield line((name, "bold"))
-        yield from (line(text, indent=2) for text in what.splitlines())
-        yield from (line(("replaced here: ", "yellow"), one.told, indent=2) for one in parts)
+def presets(shown: Sequence[Preset], move: Move | None = None) -> Iterator[Block]:
+    """Show each preset, what it is for, what it needs, and what replaces its parts in this installation.
+
+    Args:
+        shown: the presets.
+        move: what becomes of the parts of another system, if there is only one preset.
+    """
+    for one in shown:
+        yield line((one.name, "bold"))
+        yield from (line(text, indent=2) for text in one.what.splitlines())
+        yield from (line(("needs: ", "bold"), f"{part}: {needed}", indent=2) for part, needed in one.needs.items())
+        yield from (line(("replaced here: ", "yellow"), part.told, indent=2) for part in one.replaced)
         yield line("")
+    if move:
+        yield table(("there", "here"), [(row.there, row.here) for row in move.rows])
 
 
 def postgres_applied(done: Applied) -> Iterator[Line]:
