@@ -26,9 +26,15 @@ from ragstone.history.store import JournalStore
 BOUNDS = tuple(round(1.25**power, 3) for power in range(-10, 54))
 """Upper ends of the buckets of times, in milliseconds, each a quarter longer, from 0.1 ms to 2.3 minutes."""
 LEGS = ("vector", "bm25", "web")
+FOUND = ("both", "only vector", "only bm25")
+"""How a stored piece of evidence was found."""
 CACHED = ("search", "answer")
 
 Outcome = Literal["answered", "closest", "refused", "failed", "stopped"]
+OLD = 0.9
+"""Weight of the earlier values in a moving average."""
+_NEWEST = "newest"
+"""Stands for the hour of moving averages. It is later than every hour, so that no limit of days deletes it."""
 _OUTCOMES: Mapping[str, Outcome] = {
     "answer": "answered",
     "closest": "closest",
@@ -57,8 +63,8 @@ class Period:
     ``questions`` were ``answered``, showed the ``closest`` passages, which may answer, were ``refused`` because no
     passage was close, ``failed``, or were ``stopped`` by the user; ``degraded`` ones lacked a part. ``searches`` had no
     answer.
-    ``failures`` are by kind of error, ``found_by`` counts pieces of evidence by the search leg that found them; two
-    legs may find one.
+    ``failures`` are by kind of error, ``found_by`` counts pieces of evidence by the search leg that found them, and
+    those that only ``vector`` or only ``bm25`` found, or ``both``.
     """
 
     period: str
@@ -80,9 +86,14 @@ class Period:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The usage since a time: in total, by day and by hour, the latest first, without empty periods."""
+    """The usage since a time: in total, by day and by hour, the latest first, without empty periods.
+
+    ``moving`` are the moving averages, `OLD` of the earlier value and the rest of the new one at each answer: of the
+    ``milliseconds``, the ``confidence``, and the pieces of evidence by what found them.
+    """
 
     total: Period
+    moving: Mapping[str, float] = field(default_factory=dict[str, float])
     daily: tuple[Period, ...] = ()
     hourly: tuple[Period, ...] = ()
 
@@ -132,6 +143,7 @@ class Tally:
         return 0.0
 
 
+_MOVING = "SELECT name, total FROM hours WHERE kind = 'moving'"
 _PUT = """
     INSERT INTO hours VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hour, kind, name) DO UPDATE
     SET count = excluded.count, total = excluded.total, buckets = excluded.buckets
@@ -155,18 +167,23 @@ class Statistics:
         self._journal, self._days, self._every, self._clock = journal, days, every, clock
         self._lock, self._saving = threading.Lock(), threading.Lock()
         self._counted: dict[Entry, Tally] = defaultdict(Tally)
+        self._values: list[tuple[str, float]] = []
         self._timer: threading.Timer | None = None
 
     # ------------------------------------------------------------ counting
 
     def note_answer(self, answer: Answer, *, degraded: bool, cached: bool) -> None:
         """Count an answer or a refusal; ``cached`` says whether results are cached at all."""
-        counts = [("questions", _OUTCOMES[answer.outcome]), *_found_by(answer.hits)]
+        found = _found_by(answer.hits)
+        counts = [("questions", _OUTCOMES[answer.outcome]), *found]
+        values = [(name, float(found.count(("found by", name)))) for name in FOUND]
+        values.append(("milliseconds", answer.timings_ms.get("total", 0.0)))
+        values += [("confidence", answer.confidence)] if answer.outcome == "answer" else []
         if degraded:
             counts.append(("degraded", "answers"))
         if cached:
             counts += [("hits" if step in answer.usage.cached else "misses", step) for step in CACHED]
-        self._note(counts, answer.timings_ms, answer.confidence if answer.outcome == "answer" else None)
+        self._note(counts, answer.timings_ms, answer.confidence if answer.outcome == "answer" else None, values)
 
     def note_failure(self, error: BaseException) -> None:
         """Count a question that failed."""
@@ -185,11 +202,13 @@ class Statistics:
         counts: Iterable[tuple[str, str]],
         times: Mapping[str, float] | None = None,
         confidence: float | None = None,
+        values: Iterable[tuple[str, float]] = (),
     ) -> None:
         if not self._days:
             return
         hour = _hour(self._clock())
         with self._lock:
+            self._values += values
             for kind, name in counts:
                 self._counted[hour, kind, name].count += 1
             for stage, milliseconds in (times or {}).items():
@@ -215,15 +234,17 @@ class Statistics:
         """
         with self._lock:
             counted, self._counted = self._counted, defaultdict[Entry, Tally](Tally)
+            values, self._values = self._values, []
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
         if not counted:
             return
         try:
-            self._add(counted)
+            self._add(counted, values)
         except BaseException:
             with self._lock:
+                self._values = [*values, *self._values]
                 for entry, tally in counted.items():
                     self._counted[entry].add(tally.count, tally.total, tally.buckets)
             raise
@@ -232,8 +253,10 @@ class Statistics:
         with suppress(KnowledgeBaseError), self._saving:  # the next save adds them
             self.save()
 
-    def _add(self, counted: Mapping[Entry, Tally]) -> None:
+    def _add(self, counted: Mapping[Entry, Tally], values: Sequence[tuple[str, float]]) -> None:
         with self._journal.writing() as db:
+            for name, average in _moved(dict(db.execute(_MOVING).fetchall()), values).items():
+                db.execute(_PUT, [_NEWEST, "moving", name, 0, average, "[]"])
             for entry, tally in counted.items():
                 row = db.execute(
                     "SELECT count, total, buckets FROM hours WHERE hour = ? AND kind = ? AND name = ?", entry
@@ -254,10 +277,12 @@ class Statistics:
             KnowledgeBaseError: the journal cannot be read.
         """
         since = _hour(self._clock() - days * DAY)
-        sql = "SELECT hour, kind, name, count, total, buckets FROM hours WHERE hour >= ? ORDER BY hour DESC"
+        sql = "SELECT hour, kind, name, count, total, buckets FROM hours WHERE hour BETWEEN ? AND ? ORDER BY hour DESC"
         with self._journal.reading() as db:
-            saved = db.execute(sql, [since]).fetchall() if db else []
+            saved = db.execute(sql, [since, _hour(self._clock() + DAY)]).fetchall() if db else []
+            moving = dict(db.execute(_MOVING).fetchall()) if db else {}
         with self._lock:
+            moving = _moved(moving, self._values)
             here = [(*entry, one.count, one.total, list(one.buckets)) for entry, one in self._counted.items()]
         total: dict[tuple[str, str], Tally] = defaultdict(Tally)
         daily: dict[str, dict[tuple[str, str], Tally]] = defaultdict(lambda: defaultdict(Tally))
@@ -268,6 +293,7 @@ class Statistics:
                 one[kind, name].add(count, sum_, counts)
         return Report(
             total=_period("", total),
+            moving={name: round(average, 4) for name, average in moving.items()},
             daily=tuple(_period(day, daily[day]) for day in sorted(daily, reverse=True)),
             hourly=tuple(_period(hour, hourly[hour]) for hour in sorted(hourly, reverse=True)),
         )
@@ -278,7 +304,20 @@ def _hour(seconds: float) -> str:
 
 
 def _found_by(hits: Sequence[Hit]) -> list[tuple[str, str]]:
-    return [("found by", leg) for hit in hits for leg in LEGS if any(step.stage.startswith(leg) for step in hit.why)]
+    found: list[str] = []
+    for hit in hits:
+        legs = [leg for leg in LEGS if any(step.stage.startswith(leg) for step in hit.why)]
+        stored = [leg for leg in legs if leg != "web"]
+        found += [*legs, *(["both"] if len(stored) == 2 else [f"only {leg}" for leg in stored])]
+    return [("found by", name) for name in found]
+
+
+def _moved(averages: Mapping[str, float], values: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return moving averages after more values; the first value of a name is its average."""
+    moved = dict(averages)
+    for name, value in values:
+        moved[name] = OLD * moved.get(name, value) + (1 - OLD) * value
+    return moved
 
 
 def _period(name: str, tallies: Mapping[tuple[str, str], Tally]) -> Period:

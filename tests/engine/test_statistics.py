@@ -71,7 +71,10 @@ def test_questions_are_counted_by_how_they_ended(tmp_path: Path) -> None:
     assert (total.searches, total.degraded) == (1, 0)
     assert total.cache_hits["search"] + total.cache_misses["search"] == 3
     assert total.cache_hits == {"search": 1, "answer": 1}
-    assert total.found_by["bm25"] >= 3
+    found = total.found_by
+    assert found["bm25"] >= 3
+    assert found["bm25"] == found.get("only bm25", 0) + found.get("both", 0)
+    assert found["vector"] == found.get("only vector", 0) + found.get("both", 0)
     assert total.times_ms["total"].count == 3
     assert total.times_ms["search only"].count == 1
     assert total.confidence is not None
@@ -108,6 +111,20 @@ def test_nothing_is_written_for_a_question(engine: KnowledgeBase, tmp_path: Path
         assert db is not None
         assert db.execute("SELECT count(*) FROM hours").fetchone()[0] > 5
         db.close()
+
+
+def test_averages_move_by_a_tenth_of_each_answer(tmp_path: Path) -> None:
+    for confidence, milliseconds in ((0.5, 10.0), (1.0, 20.0)):  # each in a process of its own
+        journal = Journal(tmp_path)
+        counts = Statistics(journal, days=7, clock=lambda: NOON)
+        counts.note_answer(answer(milliseconds, confidence=confidence), degraded=False, cached=False)
+        before = counts.report(7)
+        counts.save()
+        assert counts.report(7) == before
+        journal.close()
+    assert before.moving == {"both": 0, "only vector": 0, "only bm25": 0, "milliseconds": 11.0, "confidence": 0.55}
+    assert before.total.questions == 2
+    assert [one.period for one in before.daily] == [one.period[:10] for one in before.hourly]
 
 
 def test_they_are_saved_after_a_while(journal: Journal) -> None:

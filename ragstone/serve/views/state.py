@@ -380,6 +380,9 @@ def statistics(report: Report, *, hourly: bool) -> Iterator[Block]:
     yield table(("UTC", *COUNTED, "p50 ms", "p95 ms"), rows, numbers=range(1, len(COUNTED) + 3))
     if total.confidence is not None:
         yield line(f"{total.confidence:.0%}", head=("mean confidence of answers: ", "dim"))
+    if report.moving:
+        averages = ", ".join(f"{name} {average:,.4g}" for name, average in report.moving.items())
+        yield line(averages, head=("moving averages: ", "dim"))
     for name, counts in (("evidence found by", total.found_by), ("failures", total.failures)):
         if counts:
             listed = ", ".join(f"{one_line(kind)} {number:,}" for kind, number in counts.items())

@@ -124,13 +124,16 @@ class Period(Response):
     times_ms: dict[str, Times] = Field(description="by stage")
     cache_hits: dict[str, int]
     cache_misses: dict[str, int]
-    found_by: dict[str, int] = Field(description="pieces of evidence by the search that found them")
+    found_by: dict[str, int] = Field(
+        description="pieces of evidence by the search that found them, and by only one or both"
+    )
 
 
 class Stats(Response):
     """Statistics of all processes that serve this knowledge base, most recent period first."""
 
     total: Period
+    moving: dict[str, float] = Field(description="moving averages of the answers, nine tenths of the earlier value")
     daily: list[Period]
     hourly: list[Period]
     documents: int = Field(description="stored now")
