@@ -420,6 +420,23 @@ def test_refuses_malformed_preset(content: str, said: str) -> None:
     refused(said, preset="mine.yaml")
 
 
+def test_translates_the_settings_of_another_system() -> None:
+    Path("base.yaml").write_text(
+        "embedding: {model_name: all-MiniLM-L6-v2, dimension: 384}\nchunking: {max_tokens: 512, overlap: 50}\n"
+        "retrieval: {top_k: 5, similarity_threshold: 0.6}\nllm: {model: gpt-4}\n"
+    )
+    with pytest.raises(SettingsError) as caught:
+        load(preset="base.yaml")
+    assert (
+        "Write index.embedder for embedding.model_name, chunk.size for chunking.max_tokens, chunk.overlap for"
+        " chunking.overlap, rank.top_k for retrieval.top_k, query.threshold for retrieval.similarity_threshold,"
+        " respond.model.name for llm.model; nothing corresponds to embedding.dimension."
+    ) in str(caught.value)
+    Path("base.yaml").write_text("chunkk: {size: 5}\n")
+    with pytest.raises(SettingsError, match="did you mean chunk"):
+        load(preset="base.yaml")
+
+
 def test_refuses_preset_that_is_not_utf8() -> None:
     Path("mine.yaml").write_bytes(b"chunk: {size: \xff}")
     refused("could not be read as YAML", preset="mine.yaml")

@@ -27,6 +27,7 @@ from pydantic.fields import FieldInfo
 from ragstone.core.errors import SettingsError
 from ragstone.settings import Settings
 from ragstone.settings.model_servers import KNOWN_SERVERS
+from ragstone.settings.moving import translated
 from ragstone.settings.substitutes import Substitute, needs_of, substitutes
 from ragstone.settings.yaml_text import read_yaml
 
@@ -185,7 +186,16 @@ def read_preset(name: str) -> Tree:
     tree = _tree(content)
     if "preset" in tree:
         raise SettingsError(f"preset {name} names another preset; put the settings of both into one file")
-    _refuse_unknown(tree, f"in preset {name}")
+    try:
+        _refuse_unknown(tree, f"in preset {name}")
+    except SettingsError as error:
+        foreign = tree.keys() - Settings.model_fields.keys()
+        if len(foreign) < 2 or not (moved := translated(tree)):
+            raise
+        raise SettingsError(
+            f"{name} has settings of another system, which Ragstone cannot take over as they are. Write {moved}."
+            " 'ragstone presets' and docs/moving.md say what differs"
+        ) from error
     return tree
 
 

@@ -127,7 +127,7 @@ def build_app(
     )
     app = FastAPI(
         title="Ragstone",
-        docs_url=None,  # those pages load scripts from other servers
+        docs_url=None,  # FastAPI's pages load scripts from other servers
         redoc_url=None,
         lifespan=_lifespan,
         redirect_slashes=False,

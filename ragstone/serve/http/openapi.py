@@ -1,11 +1,13 @@
-"""The OpenAPI document, which clients are generated from."""
+"""The OpenAPI document, which clients are generated from, and a page of it for people."""
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any, cast
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.responses import HTMLResponse
 from pydantic.json_schema import models_json_schema
 
 import ragstone
@@ -28,7 +30,7 @@ _SCHEMA = {"type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const", "addition
 
 
 def install(app: FastAPI) -> None:
-    """Make the application return this document."""
+    """Make the application return this document, and at ``/docs`` the page, which loads nothing from other servers."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -36,6 +38,25 @@ def install(app: FastAPI) -> None:
         return app.openapi_schema
 
     app.openapi = openapi
+    app.add_api_route("/docs", lambda: HTMLResponse(_page(openapi())), include_in_schema=False)
+
+
+def _page(document: dict[str, Any]) -> str:
+    """Return the routes of the document as HTML, each with its description, its parameters and the form of its body."""
+    parts = ["<!doctype html><meta charset=utf-8><title>Ragstone: API</title><h1>Ragstone: API</h1>"]
+    parts.append('<p>With all types: <a href="openapi.json">openapi.json</a>')
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            parts.append(f"<h2><code>{method.upper()} {escape(path)}</code></h2>")
+            parts.append(f"<p>{escape(operation.get('description') or operation.get('summary', ''))}</p><ul>")
+            for one in operation.get("parameters", ()):
+                about = escape(one.get("description", ""))
+                parts.append(f"<li><code>{escape(one['name'])}</code> ({one['in']}) {about}</li>")
+            for kind, body in operation.get("requestBody", {}).get("content", {}).items():
+                form = body["schema"].get("$ref", "").rpartition("/")[2]
+                parts.append(f"<li>body: <code>{escape(form)}</code>, {escape(kind)}</li>")
+            parts.append("</ul>")
+    return "\n".join(parts)
 
 
 def _document(app: FastAPI) -> dict[str, Any]:

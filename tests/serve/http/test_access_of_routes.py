@@ -200,6 +200,14 @@ def test_serves_the_router_of_every_module() -> None:
     assert [router for router in routers if router not in ROUTERS] == []
 
 
+def test_shows_the_routes_as_a_page(house: Live) -> None:
+    shown = house.http.get("/docs")
+    assert shown.headers["content-type"].startswith("text/html")
+    assert "<h2><code>POST /query</code></h2>" in shown.text
+    assert "body: <code>QueryRequest</code>, application/json" in shown.text
+    assert "://" not in shown.text.replace("http://www.w3.org", "")
+
+
 def test_every_route_of_people_is_tried(house: Live) -> None:
     told = house.http.get("/openapi.json").json()["paths"]
     wanted = re.compile("/(conversations|responses|feedback|links|v1/responses/)|.*{document_id}")
