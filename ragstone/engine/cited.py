@@ -54,12 +54,12 @@ def sources_of(evidence: Evidence, citations: Sequence[Citation]) -> tuple[Sourc
 
 def _source(hit: Hit) -> Source:
     facts = hit.chunk.metadata
-    author = facts.get("author") or facts.get("authors") or None
+    author = facts.get("author") or facts.get("authors") or ""
     sentiment = facts.get("sentiment")
     return Source(
         type="web" if hit.chunk.is_web else "internal",
         title=hit.chunk.title or None,
-        author=", ".join(map(str, author)) if isinstance(author, tuple) else author and str(author),
+        author=(", ".join(map(str, author)) if isinstance(author, tuple) else str(author)) or None,
         url=hit.chunk.url or None,
         document_id=hit.chunk.document_id,
         relevance_score=round(hit.score, 4),

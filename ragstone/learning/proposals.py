@@ -89,7 +89,9 @@ def propose_challenger(
                 figures |= {"difference": result.difference, "low": result.low}
                 best, promise = Proposal(by_kind=by_kind, figures=figures), result.promise
     threshold = champion.choices().with_defaults(base).web_threshold
-    for target in () if threshold is None else _steps("web_threshold", threshold):
+    if threshold is None:
+        return best
+    for target in _steps("web_threshold", threshold):
         result = screen(web_advantage(votes, threshold, target))
         by_kind = everywhere(champion, {"web_threshold": target})
         if result is not None and result.promise > promise and by_kind not in known:
