@@ -403,14 +403,23 @@ def statistics(room: Room) -> str:
     total = report["total"]
     expect(report["hourly"] and report["daily"], "no hours or days")
     expect({"search", "answer", "total"} <= total["times_ms"].keys(), f"stages: {sorted(total['times_ms'])}")
-    expect(total["found_by"].keys() >= {"vector", "bm25"}, f"found by {total['found_by']}")
+    found = total["found_by"]
+    expect(found.keys() >= {"vector", "bm25"}, f"found by {found}")
+    for leg in ("vector", "bm25"):
+        apart = found.get(f"only {leg}", 0) + found.get("both", 0)
+        expect(found[leg] == apart, f"{leg} found {found[leg]}, but alone and with the other {apart}")
+    before, answer = report["moving"], asked(room, kb, "Kur gauti vaistų?")
+    after = room.json("history", "stats", "--kb", kb, "--json")["moving"]
+    milliseconds = 0.9 * before["milliseconds"] + 0.1 * answer["timings_ms"]["total"]
+    expect(abs(after["milliseconds"] - milliseconds) < 0.1, f"{before} became {after}, not {milliseconds:.1f} ms")
     expect(
         total["questions"] == sum(total[name] for name in ("answered", "closest", "refused", "failed", "stopped")),
         f"the outcomes do not add up: {total}",
     )
     expect(total["cache_hits"].keys() == {"answer", "search"}, f"caches: {total['cache_hits']}")
     counts = ", ".join(f"{total[name]} {name}" for name in ("questions", "answered", "closest", "refused"))
-    return f"{counts}; confidence {total['confidence']}"
+    both = ", ".join(f"{name} {found.get(name, 0)}" for name in ("both", "only vector", "only bm25"))
+    return f"{counts}; evidence by {both}; a moving average of {after['milliseconds']:.0f} ms"
 
 
 @SYSTEM.feature("typed errors, counted by kind", "curl .../query")

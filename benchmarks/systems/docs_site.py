@@ -12,6 +12,8 @@ from typing import Any
 
 from benchmarks.systems.feature import Output, Room, System, Unavailable, expect, short
 from ragstone.core.installation import install_command
+from ragstone.question import Context, read
+from ragstone.settings.load import load
 from servers.openai_server import KEY, OpenAIServer
 from servers.site import Reply, WebSite, page
 
@@ -184,13 +186,27 @@ def uses_chroma(room: Room) -> str:
 # ---------------------------------------------------------------- C4 to C7: search
 
 
-@SYSTEM.feature("intent, code and difficulty of a question", "ragstone search QUESTION --explain")
+@SYSTEM.feature("intent, terms, code and difficulty of two questions", "ragstone lab")
+def reads_questions(room: Room) -> str:
+    del room
+    context = Context(language="en", entities=load(preset="docs-site").settings.query.entities)
+    bell = read("How do I implement a Bell state?", context)
+    fourier = read("Show me an example of a quantum Fourier transform", context)
+    expect((bell.kind, bell.difficulty) == ("how_to", "intermediate"), f"{bell.kind}, {bell.difficulty}")
+    terms = {(one.kind, one.text) for one in bell.entities}
+    expect(terms == {("quantum", "bell state")}, f"terms {terms}")
+    expect((fourier.kind, fourier.wants_code) == ("example", True), f"{fourier.kind}, code {fourier.wants_code}")
+    expect(fourier.keywords == ("quantum", "fourier", "transform"), f"keywords {fourier.keywords}")
+    return f"how_to, intermediate, quantum: bell state; example with code: {', '.join(fourier.keywords)}"
+
+
+@SYSTEM.feature("the score of intent, code and difficulty", "ragstone search QUESTION --explain")
 def analyses(room: Room) -> str:
     kb, seen = crawled_site(room), list[str]()
     wide = ("--set", "query.threshold=-1", "--set", "query.fetch_k=60", "--set", "rank.pool=60", "-k", "60")
     asked = {
         KERNEL: ("definition", {"kind", "keywords"}),
-        "Show me an example of a kernel": ("example", {"kind", "code", "keywords"}),
+        "Show me an example of a kernel": ("example", {"kind", "code", "keywords", "difficulty"}),
         "Which advanced functions does the specification have?": ("", {"difficulty"}),
     }
     for question, (kind, wanted) in asked.items():
@@ -287,10 +303,12 @@ def cites_sections(room: Room) -> str:
 
     with OpenAIServer(reply) as model:
         written = room.json(
-            *("ask", KERNEL, "--kb", crawled_site(room), "--json", "--set", "respond.model.name=openai:one"),
-            *("--set", f"services.openai.base_url={model.url}", "--set", "respond.abstain_below=0"),
+            *("ask", KERNEL, "--kb", crawled_site(room), "--json", "--set", "respond.abstain_below=0"),
             OPENAI_API_KEY=KEY,
+            OPENAI_BASE_URL=model.url,
         )
+        names = {one.body["model"] for one in model.asked}
+    expect(names == {"gpt-4"}, f"asked the models {names}")
     expect(prompts, f"the model was not asked: {short(json.dumps(written['notices']))}")
     blocks = re.findall(r"^\[\d+\] (.+) \((http://\S+)\)$", prompts[0], re.MULTILINE)
     expect(blocks, f"no block is titled by section and URL: {short(prompts[0])}")

@@ -18,6 +18,10 @@ from typing import Any
 
 from benchmarks.news import WebOnLoopback, through_web, written
 from benchmarks.systems.feature import Room, Site, System, Unavailable, expect, short
+from ragstone.learning.log import VoteRecord
+from ragstone.learning.observation import Observation
+from ragstone.learning.policy import Choices, Policy
+from ragstone.learning.proposals import propose_challenger
 from servers.openai_server import KEY, OpenAIServer
 
 SYSTEM = System(preset="news", data=("malaysian_news",))
@@ -309,11 +313,16 @@ SOURCE_FIELDS = {"type", "title", "author", "url", "relevance_score", "sentiment
 def answers_over_http(room: Room) -> str:
     with room.serving(articles(room), *OFFLINE) as site:
         answer = site.post("/query", {"question": ENGLISH}).json()
+        theirs = site.post("/query", {"query": ENGLISH, "top_k": 1}).json()
         events = streamed(site, ENGLISH)
     lacking = [name for name in FIELDS if name not in answer]
     expect(not lacking, f"the response lacks {lacking}")
     expect(answer["citations"] and not answer["abstained"], f"no cited answer: {short(answer['answer'])}")
+    expect(theirs["sources"][:1] == answer["sources"][:1], "query and top_k find another article")
+    method = "hybrid_search_with_reranking"
+    expect(answer["retrieval_method"] == method, f"the method is {answer['retrieval_method']}")
     source = answer["sources"][0]
+    expect("" not in source.values() and source["sentiment"] is None, f"unknown fields are not null: {source}")
     expect(source.keys() >= SOURCE_FIELDS, f"a source lacks {SOURCE_FIELDS - source.keys()}")
     expect(events[0] == "evidence" and events[-1] == "answer" and "text" in events, f"the stream has {events}")
     return f"{len(answer['citations'])} citations; first source {source['title']!r}; streamed {len(events)} events"
@@ -357,6 +366,24 @@ def learns(room: Room) -> str:
     kept = len(room.json("policy", "list", "--kb", kb, "--json", **eager)["policies"])
     expect(kept >= versions[5], f"{kept} versions are kept after the rollback")
     return f"a step after the fifth vote, used by question {len(used)}; rolled back to 0, {kept} versions kept"
+
+
+@SYSTEM.feature("a threshold of the web search that votes move in the default mode", "ragstone policy list")
+def moves_the_threshold(room: Room) -> str:
+    listed = room.json("settings", "--preset", "news", "--json")["settings"]
+    mode = next(one["value"] for one in listed if one["path"] == "learning.mode")
+    base, seen = Choices(web_threshold=0.7, vector_weight=0.5, top_k=5), dict[int, float | None]()
+    for liked in (-1, 1):  # the answers without the web, of a likelihood just above the threshold
+        votes = [_vote(1, web=True, answerability=0.6)] * 20 + [_vote(liked, web=False, answerability=0.75)] * 30
+        found = propose_challenger(Policy(version=0), base, [], [], votes)
+        seen[liked] = found.by_kind[""].web_threshold if found else None
+    expect(mode == "gated" and seen == {-1: 0.8, 1: None}, f"mode {mode}, thresholds {seen}")
+    return f"mode {mode}: 0.8 is tried if answers without the web are disliked, nothing if they are liked"
+
+
+def _vote(vote: int, *, web: bool, answerability: float) -> VoteRecord:
+    seen = Observation(web=web, answerability=answerability)
+    return VoteRecord(response_id="r", voice="v", vote=vote, at=0, seen=seen)
 
 
 # ---------------------------------------------------------------- D12, D13: figures

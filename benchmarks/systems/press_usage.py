@@ -65,6 +65,46 @@ def prompt(room: Room) -> str:
     return f"messages: {', '.join(roles)}; blocks 1 to 5; the second question with its history"
 
 
+@SYSTEM.feature("models that are not here, and what replaces them", "ragstone add releases/ --preset publications")
+def replaced(room: Room) -> str:
+    originals = {
+        "index.embedder": "sentence-transformers:intfloat/multilingual-e5-large",
+        "rank.reranker": "cross-encoder:cross-encoder/ms-marco-MiniLM-L-6-v2",
+        "respond.model.name": "huggingface:google/gemma-3-4b-it",
+    }
+    kb = room.folder / "replaced"
+    small(room)
+    nowhere = {"HF_HUB_CACHE": str(room.folder / "no-models")}
+    told = room.ok("add", "few", "--kb", kb, "--preset", "publications", **nowhere).err
+    expect(all(told.count(f" with {name}, but") == 1 for name in originals.values()), f"it says {told}")
+    again = room.ok("ask", QUESTION, "--kb", kb, **nowhere).err
+    expect(", but" not in again, f"a second time it says {again}")
+    listed = room.json("settings", "--preset", "publications", "--json", **nowhere)["settings"]
+    origins = {one["path"]: one["origin"] for one in listed}
+    expect(all(name in origins[path] for path, name in originals.items()), f"settings: {origins}")
+    with OpenAIServer(_reply) as model:
+        words = ("--profile", "development", "--set", "respond.model.name=openai:a-model")
+        hosted = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": KEY}
+        room.ok("ask", QUESTION, "--kb", kb, *words, "--set", "respond.abstain_below=0", **hosted)
+        sent = [one.body for one in model.asked if "messages" in one.body][-1]
+    most = sent.get("max_tokens") or sent.get("max_completion_tokens")
+    expect((sent["temperature"], most) == (0.8, 128), f"development sends {sent['temperature']}, {most}")
+    return f"{', '.join(originals.values())}: each named once, and in the settings; a profile for development"
+
+
+@SYSTEM.feature("answers word by word into a pipe", "ragstone ask QUESTION | cat")
+def piped(room: Room) -> str:
+    command = [*COMMAND, "ask", QUESTION, "--kb", str(press(room)), "--set", "cache.enabled=false"]
+    with OpenAIServer(_reply, pause=0.2) as model:
+        own = {**os.environ, "PYTHONPATH": str(ROOT), **_with_model(model.url)}
+        with subprocess.Popen(command, cwd=room.folder, env=own, stdout=subprocess.PIPE, bufsize=0) as asking:
+            pieces = [*iter(lambda: asking.stdout.read(4096) if asking.stdout else b"", b"")]
+    text = b"".join(pieces).decode()
+    expect("Arburg installed a 5G campus network" in text, f"it printed {short(text)}")
+    expect(len(pieces) > 3, f"the text came in {len(pieces)} pieces")
+    return f"{len(pieces)} pieces of text"
+
+
 @SYSTEM.feature("answers word by word over HTTP", "curl -H 'Accept: text/event-stream' localhost:8000/query")
 def streaming(room: Room) -> str:
     with OpenAIServer(_reply, pause=0.05) as model, room.serving(press(room), **_with_model(model.url)) as site:
@@ -142,6 +182,7 @@ def http_api(room: Room) -> str:
             expect({"doc_id", "chunk_id", "chunk_index", "total_chunks"} <= set(hits[0]["metadata"]), f"{hits[0]}")
             expect("answer" in site.post("/query", {"question": "What is open RAN?"}).json(), "no answer")
             expect("ragstone_questions_total" in site.get("/metrics").body, "no metrics")
+            expect("<h2><code>POST /query</code></h2>" in site.get("/docs").body, "no page of the API")
             statuses = [site.get("/me").status for _ in range(12)]
             expect(429 in statuses, f"no limit: {statuses}")
     finally:

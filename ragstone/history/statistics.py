@@ -264,8 +264,7 @@ class Statistics:
                 together = Tally(count=tally.count, total=tally.total, buckets=tally.buckets)
                 if row is not None:
                     together.add(row[0], row[1], json.loads(row[2]))
-                values = [*entry, together.count, together.total, json.dumps(together.buckets)]
-                db.execute(_PUT, values)
+                db.execute(_PUT, [*entry, together.count, together.total, json.dumps(together.buckets)])
             db.execute("DELETE FROM hours WHERE hour < ?", [_hour(self._clock() - self._days * DAY)])
 
     # ------------------------------------------------------------ reporting
