@@ -333,7 +333,11 @@ def reads_yaml(room: Room) -> str:
     mine = hits(room, kb, KERNEL, "--preset", str(mine_file))
     one = hits(room, kb, KERNEL, "--preset", str(mine_file), "--set", "rank.top_k=1")
     expect((len(mine), len(one)) == (2, 1), f"{len(mine)} and {len(one)} chunks instead of 2 and 1")
-    return "2 chunks by the file, 1 by --set"
+    theirs = room.folder / "base_config.yaml"
+    theirs.write_text("embedding: {model_name: all-MiniLM-L6-v2}\nchunking: {max_tokens: 512, language: en}\n", "utf-8")
+    output = room.run("search", KERNEL, "--kb", kb, "--preset", theirs)
+    refused(output, "index.embedder for embedding.model_name", "nothing corresponds to chunking.language")
+    return "2 chunks by the file, 1 by --set; settings of another system are named with ours"
 
 
 def refused(output: Output, *words: str) -> str:
