@@ -74,7 +74,7 @@ kb = Ragstone("langchain", preset="publications")
 kb.add(*own)
 found = RagstoneRetriever(kb=kb, k=2).invoke(sys.argv[2])
 assert len(found) == 2 and all(isinstance(one, Theirs) for one in found), found
-assert all({"language", "word_count", "mentioned_dates"} <= set(one.metadata) for one in found), found[0].metadata
+assert all({"language", "word_count", "topics"} <= set(one.metadata) for one in found), found[0].metadata
 print(len(own), found[0].metadata["source"], sorted(set(found[0].metadata) & {"chunk_index", "total_chunks", "n"}))
 kb.close()
 """
