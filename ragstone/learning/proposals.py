@@ -94,7 +94,7 @@ def propose_challenger(
     for target in _steps("web_threshold", threshold):
         result = screen(web_advantage(votes, threshold, target))
         by_kind = everywhere(champion, {"web_threshold": target})
-        if result is not None and result.promise > promise and by_kind not in known:
+        if result is not None and result.promise > promise and by_kind not in before:
             figures = {"kind": OTHER_KINDS, "web_threshold": target, "questions": len(votes)}
             figures |= {"difference": result.difference, "low": result.low}
             best, promise = Proposal(by_kind=by_kind, figures=figures), result.promise
