@@ -153,7 +153,7 @@ def test_marks_what_differs_between_two_answers(app: AppTest) -> None:
     drawn = page(app)
     cards = drawn.css(".rs-card")
     assert len(cards) == 2
-    assert ["maxsim" in card.text() for card in cards] == [False, True]
+    assert ["reranking" in card.text() for card in cards] == [False, True]
     for card in cards:
         assert "behind mill 7" in card.css_first(".rs-answer").text()
         assert "behind mill 7" in card.css_first(".rs-quote").text()
