@@ -9,8 +9,9 @@ from __future__ import annotations
 import html
 import re
 import sys
+import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,20 +34,36 @@ WORST = 10
 _WORD = re.compile(r"[^\W_]+")
 _NO_WORDS = re.compile(r"<!--.*?-->|!\[[^]]*\]\([^)]*\)|(?<=\])\([^)]*\)", re.DOTALL)
 """Comments, pictures and addresses in Markdown."""
+_ADDED: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(r"(?<=\d{4}-\d\d-\d\d) 00:00:00"), ""),
+    (re.compile(r"\[author: (.+?)(?: \(\w+\))?(?:, time: ([\d-]+)T[\d:.]+)?\](?=:)"), r"\1 \2"),
+    (re.compile(r"^(?:Bar|Line|Pie|Area|Scatter|Other) chart$", re.MULTILINE), ""),
+    (re.compile(r"- \[x\]"), "-"),
+    (re.compile(r"(?<=\$)[^$\n]+(?=\$)"), lambda formula: re.sub(r"\\[a-zA-Z]+", " ", formula[0])),
+    (re.compile(r"(?<=\|)( [^|\n]+\|)\1+"), r"\1"),
+)
+"""What docling adds to the words of a file: midnight after days, labels and times of day of comments, kinds of charts,
+ticks as letters, commands of LaTeX, and the words of a cell again in each column that it spans."""
+_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 PEER = Path(__file__).with_name("parsing_peer.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The words of a reviewed file, and how many of them Ragstone reads."""
+    """The words of a reviewed file, and how many of them Ragstone reads.
+
+    ``own_words`` and ``own_read`` count only the words of the file itself, without those that docling adds.
+    """
 
     file: Path
     words: int
     read: int
+    own_words: int
+    own_read: int
 
     @property
     def recall(self) -> float:
-        return self.read / self.words
+        return self.own_read / self.own_words
 
 
 async def measure(options: Options) -> Result:
@@ -71,13 +88,24 @@ async def measure(options: Options) -> Result:
 def words_of(truth: Path) -> Words:
     """Return how many of the words of a reviewed Markdown file are read from its source."""
     file = truth.with_name(truth.name.removesuffix(TRUTH))
-    wanted = _counted(html.unescape(_NO_WORDS.sub(" ", truth.read_text(encoding="utf-8"))))
-    texts = [f"{one.title}\n{one.text}" for one in read_one(file) if isinstance(one, Document)]
-    return Words(file=file, words=wanted.total(), read=(wanted & _counted("\n".join(texts))).total())
+    markdown = _NO_WORDS.sub(" ", truth.read_text(encoding="utf-8"))
+    own = markdown
+    for pattern, replacement in _ADDED:
+        own = pattern.sub(replacement, own)
+    wanted, needed = (_counted(html.unescape(text)) for text in (markdown, own))
+    given = _counted("\n".join(f"{one.title}\n{one.text}" for one in read_one(file) if isinstance(one, Document)))
+    return Words(
+        file=file,
+        words=wanted.total(),
+        read=(wanted & given).total(),
+        own_words=needed.total(),
+        own_read=(needed & given).total(),
+    )
 
 
 def _counted(text: str) -> Counter[str]:
-    return Counter(word.lower() for word in _WORD.findall(text))
+    on_the_line = _RAISED.sub(lambda raised: f" {unicodedata.normalize('NFKC', raised[0])}", text)
+    return Counter(word.lower() for word in _WORD.findall(on_the_line))
 
 
 def read_one(path: Path) -> list[Document | Skipped]:
@@ -136,12 +164,16 @@ def summary(
     """Return what became of the files, the speeds, the words that are read, and why files gave nothing."""
     families: dict[str, list[Words]] = {}
     for one in reviewed:
-        if one.words:
+        if one.own_words:
             families.setdefault(one.file.parent.name, []).append(one)
     recall = {
-        name: sum(one.read for one in found) / sum(one.words for one in found) for name, found in families.items()
+        name: (
+            sum(one.read for one in files) / sum(one.words for one in files),
+            sum(one.own_read for one in files) / sum(one.own_words for one in files),
+        )
+        for name, files in families.items()
     }
-    worst = sorted((one for found in families.values() for one in found), key=lambda one: one.recall)[:WORST]
+    worst = sorted((one for files in families.values() for one in files), key=lambda one: one.recall)[:WORST]
     names = [name for name in PEERS if any(name in one["ratio"] for one in speeds.values())]
     rows = [
         [
@@ -160,7 +192,8 @@ def summary(
             "files": len(given),
             **{name: outcomes.get(name, 0) for name in OUTCOMES},
             "speed": speeds,
-            "recall": {name: round(share, 4) for name, share in recall.items()},
+            "recall": {name: round(share, 4) for name, (share, _) in recall.items()},
+            "own_recall": {name: round(share, 4) for name, (_, share) in recall.items()},
         },
         tables=[
             Table(
@@ -171,17 +204,23 @@ def summary(
             Table(title="Pages per second of CPU time, and how many times those of others", columns=columns, rows=rows),
             Table(
                 title="Words of docling's reviewed files that are read",
-                columns=["family", "files", "words", "recall"],
+                columns=["family", "files", "words", "recall", "without what docling adds"],
                 rows=[
-                    [name, str(len(found)), f"{sum(one.words for one in found):,}", f"{recall[name]:.3f}"]
-                    for name, found in families.items()
+                    [
+                        name,
+                        str(len(files)),
+                        f"{sum(one.words for one in files):,}",
+                        *(f"{one:.3f}" for one in recall[name]),
+                    ]
+                    for name, files in families.items()
                 ],
             ),
             Table(
                 title="The files of which the fewest words are read",
                 columns=["file", "words", "recall"],
                 rows=[
-                    [f"{one.file.parent.name}/{one.file.name}", f"{one.words:,}", f"{one.recall:.3f}"] for one in worst
+                    [f"{one.file.parent.name}/{one.file.name}", f"{one.own_words:,}", f"{one.recall:.3f}"]
+                    for one in worst
                 ],
             ),
             Table(

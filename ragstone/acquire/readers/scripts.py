@@ -15,7 +15,7 @@ _AFTER_WORD = re.compile(r"(?:[^\W\d_]{4,}|[.,;:!?\]\"”’])$")
 """The end of a word, not of a unit such as "cm": a raised number after it is the mark of a note."""
 _SLASH = re.compile(r"\s*[/⁄]\s*")
 _PART = re.compile(r"\d+", re.ASCII)
-_ALONE = re.compile(r"[+\-−]?[\w.,]*")
+_ALONE = re.compile(r"[+\-−]?[\w.,]*|\((?:[^()]|\([^()]*\))*\)")
 
 
 def joined(runs: Iterable[Run]) -> str:
@@ -46,6 +46,7 @@ def formula(name: str, parts: Sequence[str]) -> str:
             return f"{_grouped(above)}/{_grouped(below)}"
         case (("sSup" | "msup"), (base, above)):
             bare = above.strip()
+            base = _grouped(base) if "/" in base else base
             return base + (bare.translate(_RAISED) if _NUMBER.fullmatch(bare) else f"^{_grouped(bare)}")
         case (("sSub" | "msub"), (base, below)):
             return f"{base}_{_grouped(below)}"
@@ -99,6 +100,6 @@ def _raised(text: str, before: str) -> str:
 
 
 def _grouped(text: str) -> str:
-    """Return a part of a formula, in brackets unless it is one number or name."""
+    """Return a part of a formula, in brackets unless it is one number or name, or has them."""
     bare = text.strip()
-    return bare if _ALONE.fullmatch(bare) or (bare[:1] == "(" and bare[-1:] == ")") else f"({bare})"
+    return bare if _ALONE.fullmatch(bare) else f"({bare})"

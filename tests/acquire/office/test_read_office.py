@@ -169,6 +169,7 @@ def test_reads_slides(read_one: ReadOne) -> None:
 
     ids = '<p:sldIdLst><p:sldId r:id="r2"/><p:sldId r:id="r1"/></p:sldIdLst>'
     cell = "<a:tc><a:txBody><a:p><a:r><a:t>c</a:t></a:r></a:p></a:txBody></a:tc>"
+    said = "<x:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></x:txBody>"
     document = read_one(
         "a.pptx",
         package(
@@ -176,16 +177,27 @@ def test_reads_slides(read_one: ReadOne) -> None:
                 "_rels/.rels": PART % relation("officeDocument", "ppt/presentation.xml"),
                 "ppt/presentation.xml": f"<p:p {p} {a}>{ids}</p:p>",
                 "ppt/_rels/presentation.xml.rels": PART
-                % (relation("slide", "slides/s1.xml") + relation("slide", "slides/s2.xml", "r2")),
+                % (
+                    relation("slide", "slides/s1.xml")
+                    + relation("slide", "slides/s2.xml", "r2")
+                    + relation("authors", "authors.xml", "r3")
+                ),
                 "ppt/slides/s1.xml": slide(shape("title", "Last"), f"<a:tbl><a:tr>{cell}{cell}</a:tr></a:tbl>"),
                 "ppt/slides/s2.xml": slide(shape("title", "First"), shape("body", "words"), shape("sldNum", "7")),
-                "ppt/slides/_rels/s2.xml.rels": PART % relation("notesSlide", "../notes/n.xml"),
+                "ppt/slides/_rels/s2.xml.rels": PART
+                % (relation("notesSlide", "../notes/n.xml") + relation("comments", "../c.xml", "r2")),
+                "ppt/c.xml": f'<x:cmLst xmlns:x="urn:x" {a}><x:cm authorId="{{A}}" created="2026-05-04T09:00:00">'
+                f'<x:replyLst><x:reply authorId="{{B}}">{said.format("No")}</x:reply></x:replyLst>'
+                f"{said.format('Really?')}</x:cm></x:cmLst>",
+                "ppt/authors.xml": '<x:authorLst xmlns:x="urn:x"><x:author id="{A}" name="Ann"/>'
+                '<x:author id="{B}" name="Bo"/></x:authorLst>',
                 "ppt/notes/n.xml": slide(shape("body", "say this"), shape("sldNum", "7")),
             }
         ),
     )
-    assert document.text == "First\n\nwords\n\nNotes: say this\n\nLast\n\nc | c"
-    assert marked(document, "page") == ["First\n\nwords\n\nNotes: say this", "Last\n\nc | c"]
+    comments = "Comment by Ann, 2026-05-04: Really?\n\nComment by Bo: No"
+    assert marked(document, "page") == [f"First\n\nwords\n\nNotes: say this\n\n{comments}", "Last\n\nc | c"]
+    assert document.text == "\n\n".join(marked(document, "page"))
     assert [mark.label for mark in document.marks if mark.kind == "page"] == ["1", "2"]
     assert (document.title, document.metadata["pages"]) == ("First", 2)
 
@@ -206,15 +218,16 @@ def test_reads_open_document(read_one: ReadOne) -> None:
     )
     cell = "<table:table-cell><text:p>c</text:p></table:table-cell>"
     content = (
-        f"<office:document-content {names}><office:body><office:text>"
+        f'<office:document-content {names} xmlns:dc="http://purl.org/dc/elements/1.1/"><office:body><office:text>'
         '<text:h text:outline-level="2">Head</text:h><text:p>a<text:s text:c="2"/>b<text:span>c</text:span>'
-        "<office:annotation><text:p>COMMENT</text:p></office:annotation>d</text:p>"
+        "<office:annotation><dc:creator>Ann</dc:creator><dc:date>2026-05-04T09:00:00</dc:date>"
+        "<text:p>Really?</text:p></office:annotation>d</text:p>"
         "<text:list><text:list-item><text:p>item</text:p></text:list-item></text:list>"
         f"<table:table><table:table-row>{cell}{cell}</table:table-row></table:table>"
         "</office:text></office:body></office:document-content>"
     )
     document = read_one("a.odt", package({"content.xml": content}))
-    assert document.text == "Head\n\na  bcd\n- item\n\nc | c"
+    assert document.text == "Head\n\na  bcd\n\nComment by Ann, 2026-05-04: Really?\n- item\n\nc | c"
     assert outline(document) == [(2, "Head")]
     assert marked(document, "table") == ["c | c"]
 
@@ -369,12 +382,36 @@ def test_word_reads_what_it_embeds(read_all: ReadAll) -> None:
         '<w:p><w:r><o:OLEObject r:id="c4"/><o:OLEObject r:id="c5"/></w:r></w:p>'
     )
     files = {"chunk.html": "<p>nine tons</p>", "chart1.xml": CHART, "data1.xml": DIAGRAM, "object.bin": "x"}
-    comments = {"comments.xml": f"<w:comments {W}><w:comment/><w:comment/></w:comments>"}
-    document, book = read_all("a.docx", word(body, **files, **comments, **{"book.xlsx": b"x"}))
+    document, book = read_all("a.docx", word(body, **files, **{"book.xlsx": b"x"}))
     assert isinstance(document, Document)
     assert document.text == "nine tons\n\n | Tolls\n2022 | 145\n2023 | 190\n\n- Ida Falk\n  - Bo Lind"
-    assert document.metadata["partial"] == "1 embedded object and 2 comments were left out"
+    assert document.metadata["partial"] == "1 embedded object was left out"
     assert book.source.endswith("a.docx/book.xlsx")
+
+
+def test_word_writes_comments_below_their_paragraph(read_one: ReadOne) -> None:
+    marked_words = '<w:p><w:r><w:t>Rent is due.</w:t></w:r><w:r><w:commentReference w:id="4"/></w:r></w:p>'
+    comment = '<w:comment w:id="{}" w:author="Ann" w:date="2026-05-04T09:00:00Z">{}</w:comment>'
+    listed = comment.format(4, words_of("On which") + words_of("day?")) + comment.format(5, words_of("of nothing"))
+    comments = f"<w:comments {W}>{listed}</w:comments>"
+    document = read_one("a.docx", word(marked_words + words_of("End"), **{"comments.xml": comments}))
+    assert document.text == "Rent is due.\n\nComment by Ann, 2026-05-04: On which day?\n\nEnd"
+    assert "partial" not in document.metadata
+
+
+def test_word_counts_items_in_cells(read_one: ReadOne) -> None:
+    steps = "".join(words_of(step, in_list(1)) for step in ("Close the valve", "Wait"))
+    table = f"<w:tbl><w:tr><w:tc>{steps}</w:tc>{cell_of_word('Ann')}</w:tr></w:tbl>"
+    document = read_one("a.docx", word(table + words_of("Open it", in_list(1)), **{"numbering.xml": NUMBERING}))
+    assert document.text == "1. Close the valve 2. Wait | Ann\n3. Open it"
+
+
+def test_word_keeps_formulas_apart(read_one: ReadOne) -> None:
+    run = "<m:r><m:t>{}</m:t></m:r>"
+    fraction = f"<m:f><m:num>{run.format('x-c')}</m:num><m:den>{run.format('v')}</m:den></m:f>"
+    power = f"<m:oMath><m:sSup><m:e>{fraction}</m:e><m:sup>{run.format('2')}</m:sup></m:sSup></m:oMath>"
+    document = read_one("a.docx", word(f"<w:p>{power}<m:oMath>{run.format('a=b')}</m:oMath></w:p>"))
+    assert document.text == "((x-c)/v)² a=b"
 
 
 # ---------------------------------------------------------------- what a sheet shows
@@ -423,6 +460,31 @@ def test_sheets_show_numbers_as_formatted(read_one: ReadOne) -> None:
     cells = "".join(f'<c r="{"ABCDEF"[n]}1" s="{n}"><v>{value}</v></c>' for n, value in enumerate(values))
     workbook = sheet_of(f'<row r="1">{cells}</row>', f"<numFmts>{listed}</numFmts><cellXfs>{styles}</cellXfs>")
     assert read_one("a.xlsx", workbook).text == "S\n\n0007 | 12.5% | €1,234.50 | 30:05 | -2.5 kg | 1234.567"
+
+
+THREADS = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"
+
+
+def test_sheets_write_comments_with_their_cells(read_one: ReadOne) -> None:
+    note = '<comment ref="{}" authorId="{}"><text><r><t>{}</t></r></text></comment>'
+    copy = note.format("B2", 1, "[Threaded comment] Comment: Too low")
+    files = {
+        "xl/worksheets/_rels/sheet1.xml.rels": PART
+        % (relation("comments", "../comments1.xml") + relation("threadedComment", "../threads.xml", "r2")),
+        "xl/comments1.xml": f'<comments xmlns="{SHEET}"><authors><author>Ann</author><author>tc=1</author></authors>'
+        f"<commentList>{note.format('A1', 0, 'Which mill?')}{copy}</commentList></comments>",
+        "xl/threads.xml": f'<ThreadedComments xmlns="{THREADS}"><threadedComment ref="B2" dT="2026-05-04T09:00:00.1" '
+        'personId="{P}"><text>Too low</text></threadedComment></ThreadedComments>',
+        "xl/persons.xml": f'<personList xmlns="{THREADS}"><person displayName="Bo" id="{{P}}"/></personList>',
+        "xl/_rels/workbook.xml.rels": PART
+        % (relation("worksheet", "worksheets/sheet1.xml") + relation("person", "persons.xml", "r2")),
+    }
+    document = read_one("a.xlsx", sheet_of(rows_of("mill|price", "Forge|7"), **files))
+    assert document.text.split("\n\n")[-2:] == [
+        "Comment by Ann on A1 (mill): Which mill?",
+        "Comment by Bo on B2 (Forge, 7), 2026-05-04: Too low",
+    ]
+    assert "partial" not in document.metadata
 
 
 def biff(*records: tuple[int, bytes]) -> bytes:
@@ -553,7 +615,7 @@ def test_rtf_keeps_what_it_shows(read_one: ReadOne, written: str, shown: str) ->
             r"\trowd\cellx900\cellx1800\cellx2700 Part\cell 2023\cell 2024\cell\row "
             r"\trowd\cellx900\cellx2700 Mill\cell none\cell\row "
             r"\trowd\cellx900\cellx1800\cellx2700 Forge\cell 9\cell 7\cell\row",
-            "Part | 2023 | 2024\nMill | none\nForge | 9 | 7",
+            "Part | 2023 | 2024\nMill | none | none\nForge | 9 | 7",
         ),
         (
             r"\trowd\clvmgf\cellx900\cellx1800\cellx2700 Mill\cell Wheel\cell 4\cell\row "

@@ -109,6 +109,29 @@ def test_reads_slides_with_titles_and_notes(read_one: Read) -> None:
     assert document.metadata["pages"] == 2
 
 
+def cell(text: str, left: int, top: int, right: int, bottom: int) -> bytes:
+    box = record(0xF00D, words(OTHER, text) if text else record(0x0F9F, number(OTHER)))
+    return record(0xF004, record(0xF00F, struct.pack("<4i", left, top, right, bottom)), box, holds=True)
+
+
+def test_reads_tables_by_the_places_of_cells(read_one: Read) -> None:
+    head = record(0xF004, record(0xF122, struct.pack("<HI", 0x039F, 1), instance=1), holds=True)
+    cells = (
+        cell("Tons", 10, 0, 30, 5),
+        cell("9", 10, 10, 20, 15),
+        cell("", 0, 0, 10, 5),
+        cell("2023", 10, 5, 20, 10),
+        cell("2024", 20, 5, 30, 10),
+        cell("", 0, 5, 10, 10),
+        cell("Forge", 0, 10, 10, 15),
+        cell("7", 20, 10, 30, 15),
+    )
+    slide = {3: page(0x03EE, shape(words(6, "Output")), record(0xF003, head, *cells, holds=True))}
+    document = read_one("a.ppt", ppt(deck(), slide))
+    assert " | Tons | Tons\n | 2023 | 2024\nForge | 9 | 7" in document.text
+    assert [mark.header for mark in document.marks if mark.kind == "table"] == [2]
+
+
 def test_last_version_of_a_slide_counts(read_one: Read) -> None:
     changed = {3: page(0x03EE, shape(words(6, "A new end")))}
     document = read_one("a.ppt", ppt(deck(), changed))

@@ -48,6 +48,27 @@ def test_repeats_cells_that_span_rows() -> None:
     assert made.rows == [["a", "b"], ["x", "1"], ["x", "2"]]
 
 
+def test_repeats_cells_below_their_headings() -> None:
+    head = [Cell("hour"), Cell("Monday"), Cell("Tuesday"), Cell("Friday")]
+    rows = [
+        [Cell("9:00"), Cell("Latin", columns=2), Cell("Art")],
+        [Cell("Totals", columns=3), Cell("2")],
+        [Cell("10:00"), Cell("long " * 20, columns=3)],
+    ]
+    made = grid([head, *rows], header=1)
+    assert made.rows[1:] == [
+        ["9:00", "Latin", "Latin", "Art"],
+        ["Totals", "", "", "2"],
+        ["10:00", "long " * 20, "", ""],
+    ]
+
+
+def test_headings_reach_over_several_rows() -> None:
+    top = [Cell("mill", rows=2, heading=True), Cell("output", columns=2, heading=True)]
+    made = grid([top, [Cell("tons"), Cell("share")], [Cell("Forge"), Cell("9"), Cell("4 %")]])
+    assert (made.header, made.rows[0]) == (2, ["mill", "output", "output"])
+
+
 @pytest.mark.parametrize(
     ("rows", "found"),
     [

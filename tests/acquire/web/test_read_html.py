@@ -192,6 +192,18 @@ def test_reads_tables_with_headings_in_cells() -> None:
     assert text.endswith("Power | 5 kW\nMass | 31 kg\n\nValid now.")
 
 
+def test_a_page_that_is_a_menu_is_read() -> None:
+    inner = "<ul role=menu><li><a href=a>Opening hours</a> of the mill<li><a href=b>Prices</a> and fees</ul>"
+    text = read_text(f"<body><ul class=nav><li>Visit{inner}<li>Contact</ul></body>")
+    assert text == "- Visit\n  - Opening hours of the mill\n  - Prices and fees\n- Contact"
+
+
+def test_reads_descriptions_of_pictures() -> None:
+    picture = '<img alt="The mill in 1920">'
+    page = f"<p>Before {picture} after</p><p><img alt=logo><img alt='the old mill.jpg'></p><a href=x>{picture}</a>"
+    assert read_text(f"<body>{page}</body>") == "Before The mill in 1920 after"
+
+
 def test_a_page_of_links_is_read() -> None:
     text = read_text(
         '<body><ul class="nav"><li><a href=a>Some page</a><li><a href=b>Main part</a><li>Homepage</ul></body>'

@@ -19,6 +19,7 @@ _MOST_LITERALS = 50
 _PADDED = re.compile(r"0{2,}")
 _SIGNS = re.compile(rf"[^\W\d_]|{SIGN}|%")
 _CELL = re.compile(rb"<c\b([^>]*?)(?:/>|>(.*?)</c>)", re.DOTALL)
+_NAME = re.compile(r"([A-Z]{1,3})(\d{1,7})", re.ASCII)
 _PLACE = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"')
 _STYLE = re.compile(rb'\bs="(\d{1,6})"')
 _FORMULA = re.compile(rb"<f\b[^>]*?(?:/>|>(.*?)</f>)", re.DOTALL)
@@ -119,6 +120,12 @@ def format_of(number: int, code: str | None) -> NumberFormat | None:
         return None
     decimals = len(digits[0].partition(".")[2])
     return NumberFormat(before=before.lstrip(), after=after.rstrip(), decimals=decimals, thousands="," in digits[0])
+
+
+def place_of(name: str) -> tuple[int, int]:
+    """Return the row and the column of a cell from its name, such as B12, from 0; (-1, -1) if it is none."""
+    found = _NAME.fullmatch(name)
+    return (int(found[2]) - 1, _column(found[1].encode())) if found else (-1, -1)
 
 
 def _column(letters: bytes) -> int:

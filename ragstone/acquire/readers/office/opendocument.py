@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.office.comments import Comment
 from ragstone.acquire.readers.office.formulas import written_formula
 from ragstone.acquire.readers.office.numbering import written_number
 from ragstone.acquire.readers.office.package import Element, Package, local
@@ -100,12 +101,15 @@ class _Story:
                 case "p" if mark:
                     text = self._text(element).strip()
                     self.writer.line(f"{mark} {text}" if text else "")
-                    self._objects(element)
+                    self._shown(element)
                 case "p":
                     self.writer.paragraph(self._text(element))
-                    self._objects(element)
+                    self._shown(element)
                 case "table":
                     self.writer.table([*self._rows(element)])
+                    self._comments(element)
+                case "annotation":
+                    self._comment(element)
                 case "frame" if (role := element.get(f"{_PRESENTATION}class", "")) in ("title", *_FURNITURE):
                     if role == "title":
                         self.writer.heading(" ".join(self._text(one) for one in element.iter(f"{_TEXT}p")), 1)
@@ -133,9 +137,21 @@ class _Story:
         number = int(start) if start.isascii() and start.isdigit() and len(start) < 6 else count
         return f"{written_number(number, kind)}{suffix}" if kind else "-"
 
-    def _objects(self, paragraph: Element) -> None:
+    def _shown(self, paragraph: Element) -> None:
         for one in paragraph.iter(f"{_DRAW}object"):
             self._object(one)
+        self._comments(paragraph)
+
+    def _comments(self, element: Element) -> None:
+        for one in element.iter(f"{_OFFICE}annotation"):
+            self._comment(one)
+
+    def _comment(self, element: Element) -> None:
+        words = " ".join(self._text(one).strip() for one in element.iter(f"{_TEXT}p"))
+        author, date = ((element.findtext(f"{_DC}{name}") or "").strip() for name in ("creator", "date"))
+        self.writer.paragraph(
+            Comment(text=words, author=author, created=iso_date(date)[:10]).written() if words else ""
+        )
 
     def _object(self, frame: Element) -> None:
         """Write a chart as its table, and a formula as text."""

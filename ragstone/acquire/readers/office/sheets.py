@@ -11,7 +11,8 @@ from typing import Any
 import python_calamine as calamine
 
 from ragstone.acquire.readers.decode import Unreadable
-from ragstone.acquire.readers.office.number_formats import NumberFormat, SheetFormats, cells_of, formats_of
+from ragstone.acquire.readers.office.comments import comments
+from ragstone.acquire.readers.office.number_formats import NumberFormat, SheetFormats, cells_of, formats_of, place_of
 from ragstone.acquire.readers.office.objects import EmbeddedObjects
 from ragstone.acquire.readers.office.ole import Compound
 from ragstone.acquire.readers.office.package import Element, Package, local, refuse_document_type
@@ -26,6 +27,8 @@ _MOST_MERGED = 10_000
 """Merged cells to follow in a sheet."""
 _MOST_SPLIT = 5000
 """Rows of a sheet in which tables are looked for; a longer one is a single table."""
+_LONGEST_ABOUT = 60
+"""Characters of the words of a cell that a comment repeats."""
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 
@@ -67,18 +70,22 @@ def _parse(file: File, package: Package | None, shown: Mapping[str, SheetFormats
     writer, lost, unsolved = Writer(), list[str](), 0
     parts = _Parts(package) if package and "xl/workbook.xml" in package.names else None
     sheets = [one for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
+    if package and not parts:
+        writer.left_out("comment", package.bytes("content.xml").count(b"</office:annotation>"))
     writer.left_out("hidden sheet", len(book.sheets_metadata) - len(sheets))
     for sheet in sheets:
         formats = parts.formats(sheet.name) if parts else shown.get(sheet.name, SheetFormats())
         unsolved += len(formats.formulas)
+        rows: Sequence[Sequence[str]] = ()
         try:
             # A sheet that is a chart has no cells.
-            _write(writer, book.get_sheet_by_name(sheet.name), formats)
+            rows = _write(writer, book.get_sheet_by_name(sheet.name), formats)
         except calamine.CalamineError:
             if not (parts and parts.is_chart(sheet.name)):
                 lost.append(sheet.name)
         if parts:
             parts.write_drawings(writer, sheet.name)
+            parts.write_comments(writer, sheet.name, rows)
     partial = f"sheets that cannot be read: {', '.join(lost)}" if lost else ""
     if unsolved:
         formulas = "1 formula has" if unsolved == 1 else f"{unsolved} formulas have"
@@ -95,13 +102,13 @@ class _Parts:
 
     def __init__(self, package: Package) -> None:
         self._package, self.objects = package, EmbeddedObjects(package)
-        below = package.relations("xl/workbook.xml")
+        self._below = package.relations("xl/workbook.xml")
         self._sheets = {
-            one.get("name", ""): below.get(one.get(f"{_R}id", ""), ("", ""))
+            one.get("name", ""): self._below.get(one.get(f"{_R}id", ""), ("", ""))
             for one in package.xml("xl/workbook.xml").iter()
             if local(one) == "sheet"
         }
-        styles = next((name for kind, name in below.values() if kind == "styles"), "")
+        styles = next((name for kind, name in self._below.values() if kind == "styles"), "")
         self._formats: dict[int, NumberFormat] = formats_of(package.xml(styles)) if styles in package.names else {}
 
     def formats(self, sheet: str) -> SheetFormats:
@@ -114,7 +121,7 @@ class _Parts:
         return self._sheets.get(sheet, ("", ""))[0] == "chartsheet"
 
     def write_drawings(self, writer: Writer, sheet: str) -> None:
-        """Write the charts and text boxes of a sheet, and note its comments."""
+        """Write the charts and text boxes of a sheet."""
         _, name = self._sheets.get(sheet, ("", ""))
         if self.is_chart(sheet):
             writer.heading(sheet, 1)
@@ -130,16 +137,24 @@ class _Parts:
                         self.objects.write_part(writer, relation)
             elif kind in ("package", "oleObject"):
                 self.objects.write_part(writer, (kind, part))
-            elif kind == "comments":
-                writer.left_out("comment", sum(local(one) == "comment" for one in self._package.xml(part).iter()))
+
+    def write_comments(self, writer: Writer, sheet: str, rows: Sequence[Sequence[str]]) -> None:
+        """Write the comments of a sheet, each with its cell, and what that cell and its row are called."""
+        _, name = self._sheets.get(sheet, ("", ""))
+        for comment in comments(self._package, self._package.relations(name), self._below):
+            row, column = place_of(comment.at)
+            cells = rows[row] if 0 <= row < len(rows) else ()
+            words = [next(filter(None, cells), ""), cells[column] if column < len(cells) else ""]
+            about = ", ".join(" ".join(one.split())[:_LONGEST_ABOUT] for one in dict.fromkeys(filter(None, words)))
+            writer.paragraph(comment.written(f"{comment.at} ({about})" if about else comment.at))
 
 
 def _words(paragraph: Element) -> str:
     return "".join(one.text or "" for one in paragraph.iter(f"{_A}t"))
 
 
-def _write(writer: Writer, sheet: calamine.CalamineSheet, formats: SheetFormats) -> None:
-    """Write the tables of a sheet below its name."""
+def _write(writer: Writer, sheet: calamine.CalamineSheet, formats: SheetFormats) -> list[list[str]]:
+    """Write the tables of a sheet below its name, and return its cells by row and column."""
     rows = [[_shown(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)]
     for (row, column), one in formats.formats.items():
         if row < len(rows) and column < len(rows[row]) and (number := _as_number(rows[row][column])) is not None:
@@ -150,12 +165,12 @@ def _write(writer: Writer, sheet: calamine.CalamineSheet, formats: SheetFormats)
     for (row, column), formula in formats.formulas.items():
         if row < len(rows) and column < len(rows[row]) and not rows[row][column]:
             rows[row][column] = formula
-    if not any(cell for row in rows for cell in row):
-        return
-    writer.heading(sheet.name, 1)
-    spans = _spans(sheet, rows)
-    for block in _blocks(rows, spans):
-        writer.table(_cells(rows, spans, block), caption=sheet.name)
+    if any(cell for row in rows for cell in row):
+        writer.heading(sheet.name, 1)
+        spans = _spans(sheet, rows)
+        for block in _blocks(rows, spans):
+            writer.table(_cells(rows, spans, block), caption=sheet.name)
+    return rows
 
 
 def _spans(sheet: calamine.CalamineSheet, rows: Sequence[Sequence[str]]) -> dict[tuple[int, int], tuple[int, int]]:

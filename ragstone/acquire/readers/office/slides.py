@@ -1,9 +1,10 @@
-"""PowerPoint presentations: each slide is a page, with its title as a heading and its notes at the end."""
+"""PowerPoint presentations: each slide is a page, with its title as a heading, its notes and its comments."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ragstone.acquire.readers.office.comments import comments
 from ragstone.acquire.readers.office.embedded import EmbeddedPictures
 from ragstone.acquire.readers.office.formulas import written_formula
 from ragstone.acquire.readers.office.objects import EmbeddedObjects
@@ -32,7 +33,7 @@ def parse(file: File) -> Parsed:
         )
         slides = package.relations(main)
         title, facts = package.properties(file.settings.access.column)
-        writer, count, comments = Writer(), 0, 0
+        writer, count = Writer(), 0
         pictures, objects = EmbeddedPictures(package, file), EmbeddedObjects(package)
         for count, one in enumerate(package.xml(main).iter(f"{_P}sldId"), 1):
             _, name = slides.get(one.get(f"{_R}id", ""), ("", ""))
@@ -45,9 +46,8 @@ def parse(file: File) -> Parsed:
                 if kind == "notesSlide" and notes in package.names:
                     words = "\n".join(text for role, text in _shapes(package.xml(notes)) if role not in _FURNITURE)
                     writer.paragraph(f"Notes: {words}" if words.strip() else "")
-                elif kind == "comments" and notes in package.names:
-                    comments += sum(local(one) == "cm" for one in package.xml(notes).iter())
-        writer.left_out("comment", comments)
+            for comment in comments(package, below, slides):
+                writer.paragraph(comment.written())
     facts = {"kind": "pptx", "pages": count, **pictures.facts, **facts}
     return writer.parsed(title=title, facts=facts, parts=objects.parts)
 

@@ -8,6 +8,7 @@ end; a directory says where the last ones are.
 from __future__ import annotations
 
 import struct
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -15,11 +16,14 @@ from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.office.ole import MAGIC, Compound
 from ragstone.acquire.readers.office.slides import parse as parse_pptx
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.tables.grid import Cell
 
 _DOCUMENT, _SLIDE, _NOTES = 0x03E8, 0x03EE, 0x03F0
 _LIST, _PERSIST = 0x0FF0, 0x03F3
 _TEXT_TYPE, _WIDE_TEXT, _TEXT, _OUTLINE = 0x0F9F, 0x0FA0, 0x0FA8, 0x0F9E
 _SHAPE, _BOX, _PLACEHOLDER, _NOTES_OF = 0xF004, 0xF00D, 0x0BC3, 0x03F1
+_GROUP, _ANCHOR, _PROPERTIES, _TABLE = 0xF003, 0xF00F, 0xF122, 0x039F
+"""A group of shapes, where a shape in it stands, its further properties, and the one that makes it a table."""
 _EDIT, _DIRECTORY = 0x0FF5, 0x1772
 _ENCRYPTED = 0xF3D1C4DF
 _SLIDES, _NOTES_PAGES = 0, 2
@@ -31,6 +35,8 @@ _FURNITURE = range(7, 11)
 _OLDER = "not a presentation of PowerPoint 97 or later; save it as .pptx"
 _DEEPEST = 30
 _MOST_EDITS = 10_000
+_WIDEST = 100
+"""Rows and columns of a table; PowerPoint makes at most 75."""
 _BREAKS = str.maketrans({"\r": "\n", "\x0b": "\n"})
 
 
@@ -51,8 +57,11 @@ class _Record:
 
 @dataclass(slots=True)
 class _Text:
+    """The words of a shape; those of a table also as its rows."""
+
     kind: int
     words: str
+    rows: Sequence[Sequence[Cell]] = ()
 
 
 @dataclass(slots=True)
@@ -93,7 +102,9 @@ def parse(file: File) -> Parsed:
     for number, (texts, notes) in enumerate(slides, 1):
         writer.page(str(number))
         for text in texts:
-            if text.kind in _TITLES:
+            if text.rows:
+                writer.table(text.rows)
+            elif text.kind in _TITLES:
                 writer.heading(text.words, 1)
             else:
                 writer.paragraph(text.words)
@@ -201,6 +212,9 @@ def _texts(slide: _Record, outline: Sequence[_Text]) -> list[_Text]:
     """Return the texts of a slide in the order of its shapes."""
     texts: list[_Text] = []
     for shape in _shapes(slide, 0):
+        if shape.kind == _GROUP:
+            texts.append(_table(shape))
+            continue
         inside = [*_inner(shape, 0)]
         if any(one.kind == _PLACEHOLDER and len(one.content) > 4 and one.content[4] in _FURNITURE for one in inside):
             continue
@@ -216,12 +230,43 @@ def _texts(slide: _Record, outline: Sequence[_Text]) -> list[_Text]:
 
 
 def _shapes(record: _Record, depth: int) -> Iterator[_Record]:
-    """Yield the shapes in a record, those of groups too."""
+    """Yield the tables in a record, and the other shapes, those of groups too."""
     for child in _records(record.content):
-        if child.kind == _SHAPE:
+        if child.kind == _SHAPE or (child.kind == _GROUP and _is_table(child)):
             yield child
         elif child.holds_records and depth < _DEEPEST:
             yield from _shapes(child, depth + 1)
+
+
+def _is_table(group: _Record) -> bool:
+    """Return whether the first shape in a group says that the others are the cells of a table."""
+    first = next(_records(group.content), None)
+    properties = [one for one in _records(first.content) if one.kind == _PROPERTIES] if first else []
+    ids = (
+        struct.unpack_from("<H", one.content, at)[0] & 0x3FFF
+        for one in properties
+        for at in range(0, min(6 * one.instance, len(one.content) - 1), 6)
+    )
+    return _TABLE in ids and bool(_table(group).rows)
+
+
+def _table(group: _Record) -> _Text:
+    """Return the cells of a table by where they stand; no rows if it has too many."""
+    cells: list[tuple[tuple[int, int, int, int], str]] = []
+    for shape in _records(group.content):
+        inside = [*_inner(shape, 0)]
+        anchor = next((one.content for one in inside if one.kind == _ANCHOR and len(one.content) >= 16), None)
+        if anchor is not None and any(one.kind == _TEXT_TYPE for one in inside):
+            words = " ".join(_words(one) for one in inside if one.kind in (_WIDE_TEXT, _TEXT))
+            cells.append((struct.unpack_from("<4i", anchor), words))
+    lefts, tops = (sorted({box[side] for box, _ in cells}) for side in (0, 1))
+    if max(len(lefts), len(tops)) > _WIDEST or len(cells) > len(lefts) * len(tops):
+        return _Text(_OTHER, "")
+    rows: list[list[Cell]] = [[] for _ in tops]
+    for (left, top, right, bottom), words in sorted(cells):
+        columns, high = bisect_left(lefts, right) - lefts.index(left), bisect_left(tops, bottom) - tops.index(top)
+        rows[tops.index(top)].append(Cell(words, columns=max(columns, 1), rows=max(high, 1)))
+    return _Text(_OTHER, "\n".join(words for _, words in cells), rows)
 
 
 def _inner(record: _Record, depth: int) -> Iterator[_Record]:

@@ -1,15 +1,16 @@
-"""Word documents: paragraphs, headings, lists and tables in order, without headers, footers and comments.
+"""Word documents: paragraphs, headings, lists and tables in order, without headers and footers.
 
 We read the XML directly: only a few elements matter, and python-docx would add 14 MB, most of it lxml.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TypeVar
 
+from ragstone.acquire.readers.office.comments import Comment, comments
 from ragstone.acquire.readers.office.embedded import EmbeddedPictures
 from ragstone.acquire.readers.office.formulas import written_formula
 from ragstone.acquire.readers.office.numbering import Numbered, Numbering, number, numbered, numbering, value
@@ -60,19 +61,18 @@ def parse(file: File) -> Parsed:
         styles = _styles(package.xml(parts["styles"])) if parts.get("styles") in package.names else _Styles()
         title, facts = package.properties(file.settings.access.column)
         writer, pictures, objects = Writer(), EmbeddedPictures(package, file), EmbeddedObjects(package)
-        story = _Story(writer, package, below, styles, counted, pictures, objects)
+        remarks = {one.at: one for one in comments(package, below, below)}
+        story = _Story(writer, package, below, styles, counted, pictures, objects, remarks)
         body = document.find(f"{_W}body")
         story.write(body if body is not None else document)
         for kind in ("footnotes", "endnotes"):
             if parts.get(kind) in package.names:
                 below = package.relations(parts[kind])
-                notes = _Story(writer, package, below, _Styles(), counted, pictures, objects)
+                notes = _Story(writer, package, below, _Styles(), counted, pictures, objects, remarks)
                 for note in package.xml(parts[kind]):
                     # A note with a type draws the line above the notes.
                     if note.get(f"{_W}type") is None:
                         notes.write(note)
-        comments = package.xml(parts["comments"]) if parts.get("comments") in package.names else ()
-        writer.left_out("comment", sum(local(one) == "comment" for one in comments))
     return writer.parsed(title=title, facts={"kind": "docx", **pictures.facts, **facts}, parts=objects.parts)
 
 
@@ -87,6 +87,7 @@ class _Story:
     numbering: Numbering
     pictures: EmbeddedPictures
     objects: EmbeddedObjects
+    comments: Mapping[str, Comment]
 
     def write(self, parent: Element, depth: int = 0) -> None:
         """Write the blocks in an element."""
@@ -96,7 +97,7 @@ class _Story:
                     self._paragraph(element, depth)
                 case "tbl":
                     # A table inside a cell becomes text of that cell.
-                    self.writer.table(_table(element))
+                    self.writer.table(_table(element, self._in_cell))
                     self._boxes(element, depth)
                     self._shown(element)
                 case "altChunk":
@@ -113,12 +114,7 @@ class _Story:
         outline = value(properties, "outlineLvl") if properties is not None else ""
         level = number(outline) + 1 if outline.isdigit() and int(outline) < 9 else self.styles.levels.get(style, 0)
         text = joined(_runs(paragraph))
-        own, inherited = numbered(properties), self.styles.lists.get(style)
-        at = own or inherited
-        if own and inherited and not own.list:
-            at = replace(inherited, level=own.level)
-        # The list 0 takes a paragraph out of the list of its style.
-        mark = self.numbering.mark(at) if at and at.list != "0" and text.strip() else ""
+        mark = self._mark(properties, style) if text.strip() else ""
         if level:
             self.writer.heading(f"{mark} {text}" if mark and mark != "-" else text, level)
         elif mark:
@@ -127,6 +123,22 @@ class _Story:
             self.writer.paragraph(text)
         self._boxes(paragraph, depth)
         self._shown(paragraph)
+
+    def _mark(self, properties: Element | None, style: str) -> str:
+        """Return what stands before a paragraph that has words: its number in a list, or a dash."""
+        own, inherited = numbered(properties), self.styles.lists.get(style)
+        at = own or inherited
+        if own and inherited and not own.list:
+            at = replace(inherited, level=own.level)
+        # The list 0 takes a paragraph out of the list of its style.
+        return self.numbering.mark(at) if at and at.list != "0" else ""
+
+    def _in_cell(self, paragraph: Element) -> str:
+        """Return the words of a paragraph in a cell, with its number in a list."""
+        properties, text = paragraph.find(f"{_W}pPr"), joined(_runs(paragraph))
+        style = value(properties, "pStyle") if properties is not None else ""
+        mark = self._mark(properties, style) if text.strip() else ""
+        return f"{mark} {text}" if mark else text
 
     def _boxes(self, element: Element, depth: int) -> None:
         """Write the text boxes in an element."""
@@ -137,6 +149,9 @@ class _Story:
     def _shown(self, element: Element) -> None:
         self.pictures.write(self.writer, element, self.relations)
         self.objects.write(self.writer, element, self.relations)
+        for mark in element.iter(f"{_W}commentReference") if self.comments else ():
+            if comment := self.comments.get(mark.get(f"{_W}id", "")):
+                self.writer.paragraph(comment.written())
 
     def _chunk(self, relation: str) -> None:
         """Write a file of another kind that the document shows in this place."""
@@ -157,8 +172,10 @@ class _Story:
 
 def _runs(element: Element, height: int = 0, depth: int = 0) -> Iterator[Run]:
     """Yield the visible words of a paragraph, without those of text boxes, which are blocks of their own."""
+    before = ""
     for child in element:
-        match local(child):
+        name, before = before, local(child)
+        match before:
             case "t":
                 yield child.text or "", height
             case "tab" | "ptab":
@@ -172,7 +189,8 @@ def _runs(element: Element, height: int = 0, depth: int = 0) -> Iterator[Run]:
             case "ffData":
                 yield _field(child), 0
             case "oMath":
-                yield written_formula(child), 0
+                # Two formulas side by side are no product.
+                yield f"{' ' if name == 'oMath' else ''}{written_formula(child)}", 0
             case "r":
                 align = child.find(f"{_W}rPr/{_W}vertAlign")
                 own = _HEIGHTS.get(align.get(f"{_W}val", ""), 0) if align is not None else height
@@ -197,8 +215,13 @@ def _field(data: Element) -> str:
     return ""
 
 
-def _table(table: Element) -> list[list[Cell]]:
-    """Return the rows of a table. A cell that continues the one above has a text of its own only by mistake."""
+def _table(table: Element, words_of: Callable[[Element], str]) -> list[list[Cell]]:
+    """Return the rows of a table. A cell that continues the one above has a text of its own only by mistake.
+
+    Args:
+        table: its element.
+        words_of: returns the words of a paragraph.
+    """
     rows: list[list[Cell]] = []
     starts: dict[int, tuple[list[Cell], int]] = {}
     for row in _children(table, "tr"):
@@ -216,7 +239,7 @@ def _table(table: Element) -> list[list[Cell]]:
                 above[at] = replace(above[at], rows=above[at].rows + 1)
             else:
                 is_deleted = cell.find(f"{_W}tcPr/{_W}cellDel") is not None
-                words = "" if is_deleted else " ".join(joined(_runs(one)) for one in cell.iter(f"{_W}p"))
+                words = "" if is_deleted else " ".join(map(words_of, cell.iter(f"{_W}p")))
                 cells.append(Cell(words, columns=span, heading=heading))
                 starts.pop(column, None)
                 if merge is not None:

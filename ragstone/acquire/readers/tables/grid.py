@@ -10,6 +10,9 @@ from ragstone.acquire.readers.tables import figures
 
 _WIDEST = 1000
 """Columns that a cell may span at most; files are not to be trusted."""
+_MOST_HEADINGS = 8
+_LONGEST_REPEATED = 80
+"""Characters of a cell that is worth repeating in each of its columns."""
 _PLAIN = 5000
 """Rows of a table that is written as it is. People do not make larger ones for show, with signs in columns."""
 
@@ -72,8 +75,9 @@ _NOTHING = _Placed(text="", number=-1, is_first=True, heading=False)
 def grid(rows: Sequence[Sequence[Cell]], header: int | None = None) -> Grid:
     """Return the grid of a table.
 
-    A heading that spans columns stands in each of them, any other cell only in the first; a cell that spans rows stands
-    in each. Columns of currency signs, brackets and percent signs join the figures that they belong to.
+    A heading that spans columns stands in each of them. Any other short cell stands in each that has a heading, unless
+    it begins in the first column: that is the label of the row. A cell that spans rows stands in each. Columns of
+    currency signs, brackets and percent signs join the figures that they belong to.
 
     Args:
         rows: the cells of each row, in order.
@@ -86,8 +90,9 @@ def grid(rows: Sequence[Sequence[Cell]], header: int | None = None) -> Grid:
     if header is None:
         while len(placed) > 2 and _is_title(placed):
             titles.append(next(Cell(cell.text, box=cell.box) for cell in placed.pop(0) if cell.text))
-        header = _marked_headings(placed) or figures.heading_rows([_texts(row) for row in placed[:60]])
+        header = _heading_rows(placed)
     joined = [(_joined(placed, group, header), group) for group in _groups(placed, header)]
+    _repeat(placed, joined, header)
     columns = [(column, group) for column, group in joined if any(column)]
     found = [[column[n] for column, _ in columns] for n in range(len(placed))]
     has_boxes = any(cell.box for row in placed for cell in row)
@@ -156,6 +161,22 @@ def _is_title(placed: Sequence[Sequence[_Placed]]) -> bool:
     while len(below) > 2 and sum(map(bool, below[0])) == 1:
         below.pop(0)
     return sum(map(bool, below[0])) > 1 and (bool(_marked_headings(placed[1:])) or figures.heading_rows(below) > 0)
+
+
+def _heading_rows(placed: Sequence[Sequence[_Placed]]) -> int:
+    """Return the number of rows with column headings: those that the file marks, and those that divide them further."""
+    header = _marked_headings(placed)
+    if not header or not all(cell.is_first for cell in placed[header - 1]):
+        header = max(header, figures.heading_rows([_texts(row) for row in placed[:60]]))
+    while 0 < header < min(len(placed) - 1, _MOST_HEADINGS) and _reaches(placed[header - 1], placed[header]):
+        header += 1
+    return header
+
+
+def _reaches(row: Sequence[_Placed], below: Sequence[_Placed]) -> bool:
+    """Return whether a heading in a row spans the row below, which has no figures."""
+    spans = any(one.text and one.number == other.number for one, other in zip(row, below, strict=True))
+    return spans and not any(figures.is_value(cell.text) for cell in below if cell.text)
 
 
 def _marked_headings(placed: Sequence[Sequence[_Placed]]) -> int:
@@ -236,6 +257,19 @@ def _joined(placed: Sequence[Sequence[_Placed]], group: Sequence[int], header: i
         else:
             column.append(figures.joined([row[n].text for n in group if row[n].is_first and row[n].text]))
     return column
+
+
+def _repeat(
+    placed: Sequence[Sequence[_Placed]], columns: Sequence[tuple[list[str], Sequence[int]]], header: int
+) -> None:
+    """Put the words of cells that span columns into each column that has a heading."""
+    for number, row in enumerate(placed[header:] if header else (), header):
+        if all(cell.is_first for cell in row):
+            continue
+        for column, group in columns[1:]:
+            if column[header - 1] and not column[number]:
+                texts = (row[at].text for at in group if row[at].number != row[0].number)
+                column[number] = next((text for text in texts if 0 < len(text) <= _LONGEST_REPEATED), "")
 
 
 def _box(cells: Sequence[_Placed]) -> Box | None:

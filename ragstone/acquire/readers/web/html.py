@@ -42,8 +42,12 @@ _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
 _LEAST_OF_CODE = 4
 """Blanks before a line of code. Another paragraph of a list item has fewer."""
 _LETTERS = 26
-_LEAST_SHARE = 0.1
-"""Share of the words of a page that its content has at least; with less, what we took for furniture is the content."""
+_LEAST_SHARE, _LEAST_LINKS = 0.1, 0.5
+"""Share of the words of a page that its content has at least, and that a content without paragraphs and headings has;
+with less, what we took for furniture is the content."""
+_DESCRIPTION = re.compile(r"(?!.*\.\w{3,4}$)(?:\S+\s+){2}\S")
+"""Words that describe a picture. Two words are a label, and the name of a file says nothing."""
+_SAYS = "p, h1, h2, h3, h4, h5, h6, pre, table, blockquote, dd"
 _WIDEST_SPAN = 1000
 """Rows or columns that a cell can span, as in browsers."""
 _AUTHORS = ("author", "article:author", "dc.creator", "citation_author")
@@ -92,7 +96,8 @@ def parse_page(page: str, column: str = READERS, *, whole: bool = False) -> Pars
         content = tree.body if whole else main_content(tree.body)
         is_named = content.mem_id != tree.body.mem_id
         _Renderer(writer).block(content)
-        if not (whole or is_named) and 0 < writer.length < _LEAST_SHARE * seen:
+        least = _LEAST_SHARE if content.css_first(_SAYS) else _LEAST_LINKS
+        if not (whole or is_named) and 0 < writer.length < least * seen:
             return parse_page(page, column, whole=True)
     parsed = writer.parsed(title=window, url=url, facts=facts)
     # The page title often adds the name of the site to the heading.
@@ -287,6 +292,10 @@ def _written(node: LexborNode) -> str:
             return f" {attributes.get('value') or ''} "
         case "input" if attributes.get("type") in ("checkbox", "radio"):
             return "☒ " if "checked" in attributes else "☐ "
+        case "img":
+            # A picture that is a link is a button or a logo, and one in a cell is a flag.
+            alt, is_sign = _collapsed(attributes.get("alt") or ""), node.parent and node.parent.tag in ("a", "td", "th")
+            return f" {alt} " if _DESCRIPTION.match(alt) and not is_sign else ""
         case "select":
             return f" {', '.join(_collapsed(one.text()) for one in node.css('option[selected]'))} "
         case _:
