@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from ragstone.core.catalog import DocumentSummary
+from ragstone.core.layout import Placed
 from ragstone.core.record import file_of
-from ragstone.core.records import Document
+from ragstone.core.records import Chunk, Document
+from ragstone.core.span import Span
 
 PARTIAL = "partial"
 """Metadata key of what readers left out of a document."""
@@ -22,7 +26,9 @@ _DOUBTFUL = 0.85
 class Reading:
     """What was read of a document. ``note`` says why the text may be wrong or lack parts; empty if nothing does.
 
-    ``ocr`` names the engine that read text in pictures, ``ocr_confidence`` is how sure it was, from 0 to 1.
+    ``ocr`` names the engine that read text in pictures, ``ocr_confidence`` is how sure it was, from 0 to 1, and
+    ``ocr_pages`` how sure on each page that has such text, by their numbers from 1. ``chunks`` are the pieces that the
+    text was cut into, in order. The last two are empty where they are not known.
     """
 
     kind: str
@@ -34,10 +40,18 @@ class Reading:
     ocr: str
     ocr_confidence: float | None
     note: str
+    ocr_pages: tuple[tuple[int, float], ...] = ()
+    chunks: tuple[Span, ...] = ()
 
 
-def reading_of(document: Document) -> Reading:
-    """Return how a document was read."""
+def reading_of(document: Document, layout: Sequence[Placed] = (), chunks: Iterable[Chunk] = ()) -> Reading:
+    """Return how a document was read.
+
+    Args:
+        document: the document.
+        layout: where its words are on its pages.
+        chunks: the pieces that it was cut into.
+    """
     marks = Counter(mark.kind for mark in document.marks)
     pages, sure = document.metadata.get("pages"), document.metadata.get("ocr_confidence")
     return Reading(
@@ -50,7 +64,17 @@ def reading_of(document: Document) -> Reading:
         ocr=str(document.metadata.get("ocr", "")),
         ocr_confidence=sure if isinstance(sure, float) else None,
         note=note_of(document),
+        ocr_pages=tuple(_ocr_pages(layout)),
+        chunks=tuple(Span(start=start, end=end) for start, end in sorted((chunk.start, chunk.end) for chunk in chunks)),
     )
+
+
+def _ocr_pages(layout: Sequence[Placed]) -> Iterator[tuple[int, float]]:
+    """Yield the pages with words that OCR read, and its mean confidence over their characters."""
+    lines = sorted((line for line in layout if line.confidence < 1), key=lambda line: line.page)
+    for page, group in groupby(lines, key=lambda line: line.page):
+        read = [(line.end - line.start, line.confidence) for line in group]
+        yield page + 1, sum(size * sure for size, sure in read) / max(sum(size for size, _ in read), 1)
 
 
 def partial_of(document: Document | DocumentSummary) -> str:

@@ -91,7 +91,8 @@ class Progress:
     ``committed`` are the ids of the documents stored since the last event; there are none in an event between two
     commits. ``files`` counts files, or the addresses of a web site, and ``total`` is how many there are, 0 if unknown;
     ``growing`` says that the number may still grow. ``pages`` counts pages of documents that have pages. ``current`` is
-    the file or address that was opened last, and ``seconds`` is the time since the start.
+    the file or address that was opened last, and ``seconds`` is the time since the start. ``waiting`` names the process
+    that is indexing while a job waits for it; it is empty while the job works.
 
     >>> from ragstone import Progress, Ragstone
     >>> def show(progress: Progress) -> None:
@@ -112,6 +113,7 @@ class Progress:
     growing: bool = False
     current: str = ""
     seconds: float = 0.0
+    waiting: str = ""
 
     @property
     def share(self) -> float:

@@ -20,6 +20,7 @@ from ragstone.core.catalog import FIELDS, Listing, ListingOrder
 from ragstone.core.errors import UsageError
 from ragstone.core.layout import Box, boxes
 from ragstone.core.naming import is_path
+from ragstone.core.reading import Reading, reading_of
 from ragstone.core.records import Acquired, Document, Skipped
 from ragstone.core.reports import AddReport, Plan
 from ragstone.core.request import Request
@@ -330,6 +331,20 @@ class Documents:
                 of_file = [found for found, source in version.catalog.documents_under(id) if source == id]
                 id = of_file[0] if len(of_file) == 1 else id
             return version.catalog.document(id, None if reader.groups is None else reader.names)
+
+    def reading(self, id: str, *, reader: Reader) -> Reading:
+        """Return how a stored document was read and cut.
+
+        Args:
+            id: as for `get`.
+            reader: the reader who asks.
+
+        Raises:
+            NotFound: as of `get`.
+        """
+        with self._versions.current() as version:
+            document, catalog = self.get(id, reader=reader), version.catalog
+            return reading_of(document, catalog.layout(document.id), catalog.chunks_of([document.id]).values())
 
     def places(self, id: str, start: int, end: int, *, reader: Reader) -> dict[int, tuple[Box, ...]]:
         """Return the positions of characters of a stored document on the pages of its file.

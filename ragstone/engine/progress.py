@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -88,6 +89,11 @@ class Reporter:
         )
         if documents:
             self.beat()
+
+    def waits(self, holder: str) -> None:
+        """Report that the ingest waits for the process that is indexing."""
+        self._now, self._noted = replace(self._now, waiting=holder), -math.inf
+        self.beat()
 
     def beat(self) -> None:
         """Report the progress."""

@@ -18,8 +18,8 @@ from ragstone.settings import AcquireSettings
 Results = dict[str, Document | Skipped]
 
 OUTCOMES = {
-    "text": 92,
-    "partial": 4,
+    "text": 94,
+    "partial": 2,
     "damaged": 13,
     "no text": 6,
     "a scan": 2,

@@ -2,8 +2,10 @@
 
 import pytest
 
+from ragstone.core.layout import Placed
 from ragstone.core.reading import note_of, reading_of
-from ragstone.core.records import Document, Mark, Metadata
+from ragstone.core.records import Chunk, Document, Mark, Metadata
+from ragstone.core.span import Span
 
 
 @pytest.mark.parametrize(
@@ -35,3 +37,22 @@ def test_counts_what_was_found() -> None:
     found = reading_of(Document(id="a.pdf", text="words", metadata={"kind": "pdf"}, marks=tuple(marks)))
     assert (found.kind, found.characters, found.pages, found.headings, found.tables) == ("pdf", 5, 2, 3, 1)
     assert (found.ocr, found.ocr_confidence, found.note) == ("", None, "")
+
+
+def test_says_how_sure_ocr_was_of_each_page() -> None:
+    def line(page: int, start: int, end: int, confidence: float) -> Placed:
+        return Placed(start=start, end=end, page=page, left=0, top=0, right=1, bottom=1, confidence=confidence)
+
+    layout = [line(0, 0, 9, 1.0), line(2, 10, 13, 0.5), line(2, 14, 15, 0.9), line(1, 16, 17, 0.75)]
+    found = reading_of(Document(id="a.pdf", text="words"), layout)
+    assert found.ocr_pages == ((2, 0.75), (3, pytest.approx(0.6)))
+
+
+def test_says_how_a_text_was_cut() -> None:
+    pieces = [
+        Chunk(id=f"a:{at}", document_id="a", index=0, total=2, start=at, end=at + 4, text="word") for at in (5, 0)
+    ]
+    assert reading_of(Document(id="a", text="word words"), chunks=pieces).chunks == (
+        Span(start=0, end=4),
+        Span(start=5, end=9),
+    )

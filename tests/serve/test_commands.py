@@ -160,7 +160,7 @@ def test_tells_how_a_document_was_read(run: Run, kb: Path) -> None:
         add(opened, Document(id="mill.docx", text="Mill\n\nIt grinds.", metadata=lacking, marks=marks))
     assert run("show", "mill.docx", "--parse").out.splitlines() == [
         "mill.docx: docx, 16 characters",
-        "  2 pages, 1 heading",
+        "  2 pages, 1 heading, 1 chunk",
         "  read only in part: 2 charts were left out",
     ]
     assert run("show", "mill.docx", "--parse", "--json").json["pages"] == 2

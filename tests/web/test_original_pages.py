@@ -104,6 +104,26 @@ def test_the_text_is_a_key_away(clay: str, visit: Open) -> None:
     expect(source.get_by_label("Text of the source").locator("mark").first).to_contain_text("The kiln of Hoxton")
 
 
+def test_shows_how_a_file_was_read_and_cut(clay: str, visit: Open) -> None:
+    at = visit(clay, allow="willReadFrequently")
+    at.ask("What did the kiln of Hoxton burn?").get_by_role("button", name="Citation 1").click()
+    source = at.page.get_by_role("complementary", name="Source")
+    source.locator("label", has_text="How it was read").click()
+    report = source.get_by_role("region", name="How it was read")
+    expect(report).to_contain_text("Nothing was left out")
+    expect(report).to_contain_text(re.compile(r"pdf · \d+ characters · 2 pages · .*chunk"))
+    chunk = report.get_by_role("listitem").filter(has_text="Clay is dug in spring").first
+    expect(chunk).to_contain_text("1 · Page 1")
+    chunk.get_by_role("button").click()
+    expect(source.get_by_role("img", name="Page 1 of clay.pdf as an image")).to_be_visible()
+    mark = source.locator(".paper-mark").first
+    expect(mark).to_be_in_viewport()
+    assert at.page.evaluate(INK, box_of(at)) > 0.05, "the mark lies on the words of the chunk"
+    source.locator("label", has_text="How it was read").click()
+    expect(report.get_by_role("listitem").first).to_be_visible()
+    assert at.violations() == []
+
+
 def test_cited_cells_are_marked_in_their_table(clay: str, visit: Open) -> None:
     at = visit(clay)
     turn = at.ask("What did Travertine cost in 2024?")
@@ -133,7 +153,7 @@ def test_the_original_is_accessible(clay: str, visit: Open, scheme: str, phone: 
     turn.get_by_role("button", name="Citation 1").click()
     expect(at.page.locator(".paper-mark").first).to_be_visible()
     assert at.violations() == []
-    at.page.locator(".choices label").last.click()
+    at.page.locator(".choices label", has_text="Text").click()
     expect(at.page.locator("aside mark").first).to_be_visible()
     assert at.violations() == []
     at.page.get_by_role("button", name="Close the source").click()

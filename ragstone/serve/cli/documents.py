@@ -197,17 +197,16 @@ def show(
 ) -> None:
     """Print a document, or the part that an answer cites."""
     from ragstone.core.printable import printable
-    from ragstone.core.reading import reading_of
     from ragstone.serve import as_json as json
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
 
     with opened(kb) as opened_kb:
         document = opened_kb.documents.get(typed.text(document_id), reader=Reader.of(groups))
+        reading = opened_kb.documents.reading(document.id, reader=Reader.of(groups)) if parse else None
     part = typed.span(span, len(document.text))
-    if parse:
-        found = reading_of(document)
-        screen.show({"document_id": document.id, **asdict(found)}, state.read(document.id, found), as_json=as_json)
+    if reading:
+        screen.show({"document_id": document.id, **asdict(reading)}, state.read(document.id, reading), as_json=as_json)
     elif as_json:
         screen.write_json(json.document(document, part))
     else:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ragstone.engine.jobs.journal import JournalJobs
 from ragstone.engine.jobs.queue import Job, JobQueue, Kind, Work
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.progress import FOLDER as NOTES
+from ragstone.engine.progress import Reporter
 from ragstone.serve.http.instance import InstanceLock
 from ragstone.serve.http.telemetry import log_error
 from ragstone.serve.http.uploads import FOLDER, clear_leftovers
@@ -68,6 +70,7 @@ class JobRunner:
         self._unfinished: dict[str, JobStatus] = {}
         self._changed = asyncio.Condition()
         self._tasks: list[asyncio.Task[None]] = []
+        self._notifications: set[asyncio.Task[None]] = set()
         self._noted_at = 0.0
         self._attempting: asyncio.Task[AddReport] | None = None
         self._to_stop: set[str] = set()
@@ -252,22 +255,30 @@ class JobRunner:
         raise UsageError("an administrator stopped it; what it had stored until then stays")
 
     async def _attempt(self, job: Job) -> AddReport:
-        while True:
-            try:
-                async with self.indexing:
-                    return await self._ingest(job)
-            except Locked:  # by another process
-                await asyncio.sleep(RETRY_SECONDS)
+        with closing(Reporter(partial(self._show, job.id), folder=self._engine.folder, doing=job.kind)) as waiting:
+            while True:
+                try:
+                    async with self.indexing:
+                        return await self._ingest(job, waiting)
+                except Locked as refusal:
+                    waiting.waits(refusal.holder)
+                    await asyncio.sleep(RETRY_SECONDS)
 
-    async def _ingest(self, job: Job) -> AddReport:
+    def _show(self, id: str, now: Progress) -> None:
+        before = self._unfinished[id].job
+        named = (*before.documents, *now.committed)[:MAX_NAMED]
+        status = self._unfinished[id] = JobStatus(job=replace(before, documents=named), progress=now)
+        self._note_progress(status)
+        notification = asyncio.create_task(self._notify())
+        self._notifications.add(notification)
+        notification.add_done_callback(self._notifications.discard)
+
+    async def _ingest(self, job: Job, waiting: Reporter) -> AddReport:
         def on_progress(now: Progress) -> None:
-            before = self._unfinished[job.id].job
-            named = (*before.documents, *now.committed)[:MAX_NAMED]
-            status = self._unfinished[job.id] = JobStatus(job=replace(before, documents=named), progress=now)
-            self._note_progress(status)
-            notifications.append(asyncio.create_task(self._notify()))
+            if self._unfinished[job.id].progress.waiting:
+                waiting.close()
+            self._show(job.id, now)
 
-        notifications: list[asyncio.Task[None]] = []
         if job.kind == "upload":
             work, folder = job.work, self._engine.folder
             files = [folder / Path(file) for file in work.files]

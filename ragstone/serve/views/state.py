@@ -67,12 +67,20 @@ def read(id: str, reading: Reading) -> Iterator[Line]:
     yield line(
         (one_line(id), "bold"), f": {one_line(reading.kind) or 'text'}, {count(reading.characters, 'character')}"
     )
-    counts = {"page": reading.pages, "heading": reading.headings, "table": reading.tables, "code block": reading.code}
+    counts = {
+        "page": reading.pages,
+        "heading": reading.headings,
+        "table": reading.tables,
+        "code block": reading.code,
+        "chunk": len(reading.chunks),
+    }
     if listed := [count(number, name) for name, number in counts.items() if number]:
         yield line(", ".join(listed), indent=2)
     if reading.ocr:
         sure = "" if reading.ocr_confidence is None else f", at a confidence of {reading.ocr_confidence:.0%}"
         yield line(f"text in pictures read by {one_line(reading.ocr)}{sure}", indent=2)
+    for page, confidence in reading.ocr_pages:
+        yield line(f"page {page}: {confidence:.0%}", indent=4)
     yield line((one_line(reading.note) or "nothing was left out", "yellow" if reading.note else ""), indent=2)
 
 
@@ -162,6 +170,11 @@ def status(status: Status) -> Iterator[Line]:
     """Show the content of a knowledge base."""
     yield line((one_line(status.folder), "bold"))
     for one in status.running:
+        if one.progress.waiting:
+            yield line(
+                (f"{one.doing} waits", "bold yellow"), f" in process {one.process}: {one.progress.waiting} is indexing"
+            )
+            continue
         doing = (f"{one.doing} is running", "bold green")
         yield line(doing, f" in process {one.process}: {progress_line(one.progress)}")
     rows = [

@@ -20,8 +20,11 @@ import pytest
 from kb import READY, add, open_fast, parts
 from live import DOCUMENTS, SLOW, Live, make_key
 from program import program
+from running import program as run_program
 
 from ragstone.core.errors import Locked
+from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.progress import Running
 from ragstone.history.journal import Journal
 from ragstone.history.keys import KeyLimits, Keys
 from ragstone.serve.http.serving_process import READY as READY_MESSAGE
@@ -204,6 +207,30 @@ def test_connection_is_left_to_the_process_with_fewer(tmp_path: Path) -> None:
             assert not other.is_ahead(1)
     other.drop(1)
     assert not shares.is_ahead(0)
+
+
+# ---------------------------------------------------------------- another process indexes
+def test_every_process_says_what_a_job_waits_for(server: Server) -> None:
+    holder = f"process {os.getpid()} ("
+    with closing(open_fast(server.folder, create=False)) as engine, server.both() as clients:
+        with holding(parts(engine).location.indexing):
+            job = clients[0].post("/documents", files=[("files", ("weir.txt", b"The weir is low."))]).json()
+            for client in clients:
+
+                def waits_for(client: httpx2.Client = client) -> str:
+                    return client.get(f"/jobs/{job['job_id']}").json()["progress"]["waiting"]
+
+                assert Live.until(waits_for, bool).startswith(holder)
+            status = run_program("status", "--kb", str(server.folder)).out
+            assert f"upload waits in process {running_of(engine).process}: {holder}" in status
+        Live.until(lambda: clients[0].get(f"/jobs/{job['job_id']}").json()["state"], lambda state: state == "done")
+        assert engine.status().running == ()
+
+
+def running_of(engine: KnowledgeBase) -> Running:
+    """Return the ingest that waits."""
+    (found,) = engine.status().running
+    return found
 
 
 # ---------------------------------------------------------------- killed and replaced

@@ -361,10 +361,17 @@ def test_jobs_wait_while_another_process_indexes(serving: Serving) -> None:
         sent = live.upload(("room.txt", ROOM))
         assert live.ask().json()["answer"].startswith("Visitors park")
         assert live.http.get(f"/jobs/{sent.json()['job_id']}").json()["ended"] is None
+        path = f"/jobs/{sent.json()['job_id']}"
+        waiting = live.until(lambda: live.http.get(path).json(), lambda it: it["progress"]["waiting"] != "")
+        assert (waiting["state"], waiting["progress"]["waiting"].split(" (")[0]) == (
+            "running",
+            f"process {os.getpid()}",
+        )
         refused = live.http.delete("/documents/house/rooms.md")
         assert (refused.status_code, refused.json()["error"]["code"]) == (409, "locked")
         assert "retry-after" in refused.headers
-    assert live.finished(sent)["state"] == "done"
+    done = live.finished(sent)
+    assert (done["state"], done["progress"]["waiting"]) == ("done", "")
 
 
 def test_syncs_only_configured_sources(serving: Serving, tmp_path: Path) -> None:

@@ -33,7 +33,9 @@ export function JobsView() {
               <th scope="row">{named(one)}</th>
               <td>
                 {say.states[one.state]}
-                {one.error && <small className="quiet block">{one.error}</small>}
+                {(one.error ?? one.progress.waiting) && (
+                  <small className="quiet block">{one.error ?? say.jobWaits(one.progress.waiting)}</small>
+                )}
               </td>
               <td>{progressOf(one)}</td>
               <td>{ago(one.at)}</td>

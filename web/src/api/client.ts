@@ -139,7 +139,8 @@ export const api = {
     signal?: AbortSignal,
   ) => json<Listing>(address(["documents"], wanted), { signal }),
 
-  document: (id: string, signal?: AbortSignal) => json<StoredDocument>(address(["documents", id]), { signal }),
+  document: (id: string, signal?: AbortSignal) =>
+    json<StoredDocument>(address(["documents", id], { parse: "true" }), { signal }),
 
   places: (id: string, start: number, end: number, signal?: AbortSignal) =>
     json<Original>(address(["places", id], { start, end }), { signal }),

@@ -2,7 +2,7 @@ import type { Answer, Statement } from "../api/types";
 import { Icon } from "../shell/Icon";
 import { words } from "../words/words";
 
-const percent = (share: number): string =>
+export const percent = (share: number): string =>
   share > 0 && share < 0.01 ? words().underOne : `${Math.round(share * 100)}%`;
 const time = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
 

@@ -18,7 +18,7 @@ export function UploadList({ uploads, onClear }: Props) {
   const say = words();
   const done = uploads.filter((one) => one.state === "done").length;
   const failed = uploads.filter((one) => one.state === "failed").length;
-  const order = { failed: 0, reading: 1, sending: 2, done: 3, waiting: 4 };
+  const order = { failed: 0, reading: 1, locked: 2, sending: 3, queued: 4, done: 5, waiting: 6 };
   const shown = uploads.length > MOST ? [...uploads].sort((a, b) => order[a.state] - order[b.state]) : uploads;
   const over = uploads.every(isOver);
   return (

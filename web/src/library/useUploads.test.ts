@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Job } from "../api/types";
-import { outcome } from "./useUploads";
+import { outcome, step } from "./useUploads";
 
 const report = {
   added: 1,
@@ -16,6 +16,14 @@ const report = {
 };
 const job = (more: Partial<NonNullable<Job["report"]>>, ids = ["uploads/a.docx"]): Job =>
   ({ state: "done", error: null, document_ids: ids, report: { ...report, ...more } }) as Job;
+
+it.each([
+  ["waiting", "", "queued"],
+  ["running", "process 7 (ragstone)", "locked"],
+  ["running", "", "reading"],
+] as const)("shows a job that is %s (%s) as %s", (state, waiting, shown) => {
+  expect(step({ state, progress: { waiting } } as Job)).toBe(shown);
+});
 
 it("says what was left out of an uploaded file", () => {
   const decoded = [{ source: "uploads/a.docx", note: "read only in part: 2 charts were left out" }];

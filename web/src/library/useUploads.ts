@@ -9,7 +9,7 @@ import type { Named } from "./folders";
 export interface Upload {
   id: string;
   name: string;
-  state: "waiting" | "sending" | "reading" | "done" | "failed";
+  state: "waiting" | "sending" | "queued" | "locked" | "reading" | "done" | "failed";
   /** Progress of the current step, 0 to 1. */
   share: number;
   told: string;
@@ -90,11 +90,17 @@ type Begin = (onShare: (share: number) => void) => Promise<Job>;
 async function taken(begin: Begin, change: (part: Partial<Upload>) => void): Promise<string> {
   let job = await begin((share) => change({ share }));
   while (job.state === "waiting" || job.state === "running") {
-    change({ state: "reading", share: job.progress.share });
+    change({ state: step(job), share: job.progress.share });
     await new Promise((resolve) => setTimeout(resolve, PAUSE));
     job = await api.job(job.job_id);
   }
   return outcome(job);
+}
+
+/** Return what becomes of a file whose job has not ended. */
+export function step({ state, progress }: Job): Upload["state"] {
+  if (state === "waiting") return "queued";
+  return progress.waiting ? "locked" : "reading";
 }
 
 /** Return the outcome. A file that gave no document has failed, even if its job has not. */

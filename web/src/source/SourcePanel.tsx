@@ -8,10 +8,12 @@ import { Icon } from "../shell/Icon";
 import { leafKind } from "../text/leaves";
 import { safeLink } from "../text/links";
 import { isMarkdown } from "../text/markdown";
+import type { Range } from "../text/parts";
 import { words } from "../words/words";
 import { DocumentText } from "./DocumentText";
 import { LeafView } from "./LeafView";
 import { PageView } from "./PageView";
+import { ParseView } from "./ParseView";
 import { RowsView } from "./RowsView";
 import { useDocument } from "./useDocument";
 import { useOriginal } from "./useOriginal";
@@ -23,7 +25,7 @@ interface Props {
   onClose: () => void;
 }
 
-type View = "original" | "text";
+type View = "original" | "text" | "parse";
 
 /** What was chosen last; the next source opens in the same way. */
 let chosen: View = "original";
@@ -35,7 +37,11 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   const announce = useAnnounce();
   const [view, setView] = useState(chosen);
   const id = target.isWeb ? null : target.documentId;
-  const { original, awaited } = useOriginal(id, target.start, target.end);
+  const [chunk, setChunk] = useState<Range | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another citation shows its own words
+  useEffect(() => setChunk(null), [target]);
+  const { start, end } = chunk ?? target;
+  const { original, awaited } = useOriginal(id, start, end);
   const isFile = original !== null && (original.pages > 0 || original.is_row);
   const { document, error } = useDocument(view === "original" && (isFile || awaited) ? null : id);
   const leaf = document && !isFile ? leafKind(document.metadata.kind, document.marks) : null;
@@ -47,9 +53,10 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
 
   const spans = useMemo(() => {
+    if (chunk) return [chunk];
     const same = targets.filter((one) => one !== target && one.documentId === target.documentId && one.marker !== null);
     return target.end > target.start ? [target, ...same] : [];
-  }, [targets, target]);
+  }, [targets, target, chunk]);
   const passage = useMemo(() => passageOf(target), [target]);
   const show = (next: View) => {
     chosen = next;
@@ -94,7 +101,7 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
           <IconButton icon="close" label={say.closeSource} onClick={onClose} />
         </div>
       </header>
-      {(targets.length > 1 || hasOriginal) && (
+      {(targets.length > 1 || id !== null) && (
         <div className="source-bar">
           {targets.length > 1 && (
             <nav className="source-nav" aria-label={say.citations}>
@@ -109,13 +116,22 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
             </nav>
           )}
           <span className="grow" />
-          {hasOriginal && <Choice view={view} onView={show} />}
+          {id !== null && <Choice view={view} hasOriginal={hasOriginal} onView={show} />}
         </div>
       )}
-      {view === "original" && isFile && original.pages > 0 ? (
-        <PageView key={original.document_id} original={original} quote={target.quote} />
+      {view === "parse" && document ? (
+        <ParseView
+          key={document.document_id}
+          document={document}
+          onChunk={(one) => {
+            setChunk(one);
+            show(hasOriginal ? "original" : "text");
+          }}
+        />
+      ) : view === "original" && isFile && original.pages > 0 ? (
+        <PageView key={original.document_id} original={original} quote={chunk ? "" : target.quote} />
       ) : view === "original" && isFile ? (
-        <RowsView id={original.document_id} name={original.name} start={target.start} end={target.end} />
+        <RowsView id={original.document_id} name={original.name} start={start} end={end} />
       ) : view === "original" && document && leaf ? (
         <LeafView key={document.document_id} document={document} kind={leaf} spans={spans} notice={notice} />
       ) : (
@@ -147,24 +163,33 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   );
 }
 
-function Choice({ view, onView }: { view: View; onView: (view: View) => void }) {
+interface ChoiceProps {
+  view: View;
+  hasOriginal: boolean;
+  onView: (view: View) => void;
+}
+
+function Choice({ view, hasOriginal, onView }: ChoiceProps) {
   const say = words();
-  const names = { original: say.original, text: say.asText };
+  const names = { original: say.original, text: say.asText, parse: say.asParsed };
+  const shown = hasOriginal || view === "parse" ? view : "text";
   return (
     <fieldset className="choices">
       <legend className="visually-hidden">{say.showAs}</legend>
-      {(["original", "text"] as const).map((one) => (
-        <label key={one}>
-          <input
-            type="radio"
-            name="source-view"
-            className="visually-hidden"
-            checked={view === one}
-            onChange={() => onView(one)}
-          />
-          <span>{names[one]}</span>
-        </label>
-      ))}
+      {(["original", "text", "parse"] as const)
+        .filter((one) => hasOriginal || one !== "original")
+        .map((one) => (
+          <label key={one}>
+            <input
+              type="radio"
+              name="source-view"
+              className="visually-hidden"
+              checked={shown === one}
+              onChange={() => onView(one)}
+            />
+            <span>{names[one]}</span>
+          </label>
+        ))}
     </fieldset>
   );
 }

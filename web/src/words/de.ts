@@ -214,6 +214,8 @@ export const page: PageTexts = {
   uploadStates: {
     waiting: "Wartet",
     sending: "Wird gesendet",
+    queued: "Gesendet, wartet auf die Reihe",
+    locked: "Wartet, bis ein anderer Prozess mit dem Indexieren fertig ist",
     reading: "Wird gelesen und erschlossen",
     done: "Bereit für Fragen",
     failed: "Fehlgeschlagen",
@@ -275,6 +277,20 @@ export const page: PageTexts = {
   pageImageCited: (page, name, quote) => `Seite ${page} von ${name} als Bild. Zitierte Wörter: ${quote}`,
   original: "Original",
   asText: "Text",
+  asParsed: "Wie gelesen",
+  nothingLeftOut: "Nichts wurde ausgelassen",
+  parsed: (characters, pages, headings, tables, code, chunks) =>
+    [
+      `${characters.toLocaleString("de")} Zeichen`,
+      pages && count(pages, "Seite", "Seiten"),
+      headings && count(headings, "Überschrift", "Überschriften"),
+      tables && count(tables, "Tabelle", "Tabellen"),
+      code && count(code, "Codeblock", "Codeblöcke"),
+      count(chunks, "Abschnitt", "Abschnitte"),
+    ]
+      .filter(Boolean)
+      .join(" · "),
+  readByOcr: (engine, sure) => `Text in Bildern hat ${engine} gelesen${sure === "" ? "" : `, zu ${sure} sicher`}`,
   showAs: "Zeigen als",
   save: (name) => `Datei speichern: ${name}`,
   fileChanged:
@@ -357,6 +373,7 @@ export const admin: AdminTexts = {
   state: "Zustand",
   states: { waiting: "wartet", running: "läuft", done: "fertig", failed: "gescheitert" },
   progress: "Fortschritt",
+  jobWaits: (process) => `wartet: ${process} indexiert`,
   begun: "Begonnen",
   stop: "Anhalten",
   stopNamed: (name) => `Anhalten: ${name}`,

@@ -221,6 +221,8 @@ export const page = {
   uploadStates: {
     waiting: "Waiting",
     sending: "Sending",
+    queued: "Sent, waiting for its turn",
+    locked: "Waiting until another process has finished indexing",
     reading: "Reading and indexing",
     done: "Ready for questions",
     failed: "Failed",
@@ -284,6 +286,21 @@ export const page = {
     `Page ${page} of ${name} as an image. Cited words: ${quote}`,
   original: "Original",
   asText: "Text",
+  asParsed: "How it was read",
+  nothingLeftOut: "Nothing was left out",
+  parsed: (characters: number, pages: number, headings: number, tables: number, code: number, chunks: number) =>
+    [
+      count(characters, "character"),
+      pages && count(pages, "page"),
+      headings && count(headings, "heading"),
+      tables && count(tables, "table"),
+      code && count(code, "block of code", "blocks of code"),
+      count(chunks, "chunk"),
+    ]
+      .filter(Boolean)
+      .join(" · "),
+  readByOcr: (engine: string, sure: string) =>
+    `Text in pictures was read by ${engine}${sure === "" ? "" : `, ${sure} sure`}`,
   showAs: "Show as",
   save: (name: string) => `Save the file: ${name}`,
   fileChanged:
@@ -370,6 +387,7 @@ export const admin = {
   state: "State",
   states: { waiting: "waiting", running: "running", done: "done", failed: "failed" },
   progress: "Progress",
+  jobWaits: (process: string) => `waits: ${process} is indexing`,
   begun: "Begun",
   stop: "Stop",
   stopNamed: (name: string) => `Stop: ${name}`,

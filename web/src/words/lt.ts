@@ -211,6 +211,8 @@ export const page: PageTexts = {
   uploadStates: {
     waiting: "Laukia",
     sending: "Siunčiama",
+    queued: "Išsiųsta, laukia eilės",
+    locked: "Laukia, kol kitas procesas baigs indeksuoti",
     reading: "Skaitoma ir indeksuojama",
     done: "Galima klausti",
     failed: "Nepavyko",
@@ -274,6 +276,21 @@ export const page: PageTexts = {
   pageImageCited: (page, name, quote) => `${name}, ${page} puslapis kaip vaizdas. Cituojami žodžiai: ${quote}`,
   original: "Originalas",
   asText: "Tekstas",
+  asParsed: "Kaip perskaityta",
+  nothingLeftOut: "Nieko nepraleista",
+  parsed: (characters, pages, headings, tables, code, chunks) =>
+    [
+      count(characters, "ženklas", "ženklai", "ženklų"),
+      pages && count(pages, "puslapis", "puslapiai", "puslapių"),
+      headings && count(headings, "antraštė", "antraštės", "antraščių"),
+      tables && count(tables, "lentelė", "lentelės", "lentelių"),
+      code && count(code, "kodo blokas", "kodo blokai", "kodo blokų"),
+      count(chunks, "dalis", "dalys", "dalių"),
+    ]
+      .filter(Boolean)
+      .join(" · "),
+  readByOcr: (engine, sure) =>
+    `Tekstą paveikslėliuose perskaitė ${engine}${sure === "" ? "" : `, patikimumas ${sure}`}`,
   showAs: "Rodyti kaip",
   save: (name) => `Išsaugoti failą: ${name}`,
   fileChanged:
@@ -356,6 +373,7 @@ export const admin: AdminTexts = {
   state: "Būsena",
   states: { waiting: "laukia", running: "vykdoma", done: "baigta", failed: "nepavyko" },
   progress: "Eiga",
+  jobWaits: (process) => `laukia: indeksuoja ${process}`,
   begun: "Pradėta",
   stop: "Stabdyti",
   stopNamed: (name) => `Stabdyti: ${name}`,

@@ -213,6 +213,8 @@ export const page: PageTexts = {
   uploadStates: {
     waiting: "Menunggu",
     sending: "Menghantar",
+    queued: "Dihantar, menunggu giliran",
+    locked: "Menunggu proses lain selesai mengindeks",
     reading: "Membaca dan mengindeks",
     done: "Sedia untuk soalan",
     failed: "Gagal",
@@ -275,6 +277,20 @@ export const page: PageTexts = {
     `Halaman ${page} daripada ${name} sebagai imej. Perkataan yang dipetik: ${quote}`,
   original: "Asal",
   asText: "Teks",
+  asParsed: "Cara dibaca",
+  nothingLeftOut: "Tiada apa-apa ditinggalkan",
+  parsed: (characters, pages, headings, tables, code, chunks) =>
+    [
+      count(characters, "aksara"),
+      pages && count(pages, "halaman"),
+      headings && count(headings, "tajuk"),
+      tables && count(tables, "jadual"),
+      code && count(code, "blok kod"),
+      count(chunks, "bahagian"),
+    ]
+      .filter(Boolean)
+      .join(" · "),
+  readByOcr: (engine, sure) => `Teks dalam gambar dibaca oleh ${engine}${sure === "" ? "" : `, keyakinan ${sure}`}`,
   showAs: "Tunjukkan sebagai",
   save: (name) => `Simpan fail: ${name}`,
   fileChanged:
@@ -357,6 +373,7 @@ export const admin: AdminTexts = {
   state: "Keadaan",
   states: { waiting: "menunggu", running: "berjalan", done: "selesai", failed: "gagal" },
   progress: "Kemajuan",
+  jobWaits: (process) => `menunggu: ${process} sedang mengindeks`,
   begun: "Bermula",
   stop: "Henti",
   stopNamed: (name) => `Henti: ${name}`,

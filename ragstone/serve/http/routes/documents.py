@@ -71,14 +71,21 @@ class Mark(Response):
 
 
 class Highlight(Response):
-    """The requested characters of a document's text."""
+    """Characters of a document's text."""
 
     start: Characters
     end: Characters
 
 
+class OcrPage(Response):
+    """A page with words that OCR read."""
+
+    page: int = Field(description="its number, from 1")
+    confidence: float = Field(description="the mean over its characters, from 0 to 1")
+
+
 class DocumentReading(Response):
-    """How a document was read."""
+    """How a document was read. ``chunks`` and ``ocr_pages`` are given if the request has `parse=true`."""
 
     kind: str
     characters: int
@@ -89,10 +96,13 @@ class DocumentReading(Response):
     ocr: str = Field(description="the engine that read text in pictures; empty if none did")
     ocr_confidence: float | None = Field(description="how sure it was, from 0 to 1")
     note: str = Field(description="why the text may be wrong or lack parts; empty if nothing says so")
+    ocr_pages: list[OcrPage] = Field(description="pages with words that OCR read")
+    chunks: list[Highlight] = Field(description="the pieces that the text was cut into, in order; they may overlap")
 
     @classmethod
     def of(cls, record: ReadingRecord) -> DocumentReading:
-        return cls.model_validate({**asdict(record), "note": plain(record.note)})
+        pages = [{"page": page, "confidence": confidence} for page, confidence in record.ocr_pages]
+        return cls.model_validate({**asdict(record), "note": plain(record.note), "ocr_pages": pages})
 
 
 class Document(Response):
@@ -110,7 +120,7 @@ class Document(Response):
     highlight: Highlight | None
 
     @classmethod
-    def of(cls, record: DocumentRecord, span: Span | None) -> Document:
+    def of(cls, record: DocumentRecord, reading: ReadingRecord, span: Span | None) -> Document:
         return cls(
             document_id=record.id,
             title=record.title,
@@ -119,7 +129,7 @@ class Document(Response):
             metadata={key: list(fact) if isinstance(fact, tuple) else fact for key, fact in record.metadata.items()},
             characters=len(record.text),
             marks=[Mark.model_validate(mark, from_attributes=True) for mark in record.marks],
-            reading=DocumentReading.of(reading_of(record)),
+            reading=DocumentReading.of(reading),
             text=record.text,
             highlight=Highlight(start=span.start, end=span.end) if span else None,
         )
@@ -158,10 +168,18 @@ async def document(
     caller: Reading,
     start: Offset = None,
     end: Offset = None,
+    parse: Annotated[
+        bool, Query(description="whether to say how it was cut, and how sure OCR was of each page")
+    ] = False,
 ) -> Document:
     """Return a document with its text. The characters `start` to `end` are its highlight, if it has them."""
-    found = await asyncio.to_thread(partial(service.engine.documents.get, document_id, reader=caller.reader))
-    return Document.of(caller.view.document(found), _span(start, end, len(found.text)))
+    documents, reader = service.engine.documents, caller.reader
+    found = await asyncio.to_thread(partial(documents.get, document_id, reader=reader))
+    shown = caller.view.document(found)
+    reading = (
+        await asyncio.to_thread(partial(documents.reading, found.id, reader=reader)) if parse else reading_of(shown)
+    )
+    return Document.of(shown, reading, _span(start, end, len(found.text)))
 
 
 @router.delete("/documents/{document_id:path}", responses={**errors.CHANGING})

@@ -87,6 +87,9 @@ class Progress(Response):
     chunks_per_second: float
     seconds_left: float | None = Field(description="an estimate")
     current: str = Field(description="the name of the file, or the address, that is read now")
+    waiting: str = Field(
+        description="the process that is indexing, which this job waits for; empty while the job works"
+    )
 
     @classmethod
     def of(cls, now: reports.Progress) -> Progress:
@@ -100,6 +103,7 @@ class Progress(Response):
             chunks_per_second=now.rate,
             seconds_left=now.seconds_left,
             current=now.current if "://" in now.current else now.current.rpartition("/")[2],
+            waiting=now.waiting,
         )
 
 
