@@ -30,6 +30,7 @@ from PIL import Image, ImageSequence
 
 from benchmarks.common import Options, Result, Table, main, progress, skipped, unavailable, verdict
 from ragstone.acquire import read_files
+from ragstone.core.installation import install_command
 from ragstone.core.records import Document, Skipped
 from ragstone.settings import AcquireSettings
 
@@ -71,7 +72,7 @@ class Score:
 
 async def measure(options: Options) -> Result:
     if not which("tesseract") and find_spec("rapidocr") is None:
-        return unavailable("nothing that reads pictures is installed: pip install 'ragstone[ocr]'")
+        return unavailable(f"nothing that reads pictures is installed; run: {install_command('ocr')}")
     folders = {name: options.folder(f"scans/{name}/dev") for name in SETS}
     if not all(folders.values()):
         return skipped("ocr needs the files of scans")

@@ -6,16 +6,16 @@ import json
 import re
 import runpy
 import shlex
-import subprocess
-import sys
 import textwrap
+import tomllib
 from contextlib import ExitStack
 from pathlib import Path
-from shutil import copy
+from shutil import copy, copytree
 from typing import Any
 
 import pytest
 
+from ragstone import Ragstone, __version__
 from ragstone.acquire.readers import READERS
 from ragstone.acquire.readers.names import LANGUAGES, SETTINGS
 from ragstone.index import VECTOR_STORES
@@ -83,38 +83,98 @@ def parse(words: list[str]) -> None:
             context = stack.enter_context(group.make_context(name, rest, parent=context))
 
 
+HOTEL = "Alderwren pays for hotels up to £135 a night"
+PYTHON_WRITES = {
+    "README.md": (HOTEL,),
+    "python.md": (
+        "documents added, 0 unchanged",
+        f"{HOTEL}, and up to £190 a night in London. [1]",
+        "    Travel policy examples/alderwren/people/travel-policy-2026.md 292 371",
+        'no answer: I couldn\'t find an answer to "How tall is the Eiffel Tower?"',
+        "in London. [1] supported",
+        "Morag Sinclair and Tomasz Wolny founded the company in 2011",
+        "The gate opens at nine. [1]",
+        "True\n['pay.md']\n",
+        "there is no knowledge base at nowhere",
+    ),
+}
+COMMANDS_WRITE: dict[tuple[str, str], tuple[str | None, ...]] = {
+    # What each command of a section writes; None for what runs until it is stopped, or needs a model.
+    ("README.md", "## Install it"): ("unchanged", HOTEL, None, None, None),
+    ("docs/command-line.md", "# The command line"): (
+        "unchanged", HOTEL, HOTEL, HOTEL, "examples/alderwren/people/travel-policy-2026.md", HOTEL, HOTEL, "switched",
+    ),
+    ("docs/trust.md", "## Citations are spans"): (HOTEL, HOTEL),
+    ("docs/models.md", "## Conversations"): (HOTEL, "up to £190 a night in London", "trip", "no stored conversations"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the documents of the demonstration, as a checkout has them, and a knowledge base of them."""
+    folder = tmp_path_factory.mktemp("checkout")
+    copytree(ROOT / "examples" / "alderwren", folder / "examples" / "alderwren")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        with Ragstone(".ragstone", settings=["acquire.ocr=off"]) as kb:
+            assert kb.add("examples/alderwren").added == 26
+    return folder
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
-def test_documented_python_runs(page: Path, workdir: Path) -> None:
+def test_documented_python_runs(page: Path, workdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All examples of a page, one after the other, beside a folder of documents."""
+    copytree(ROOT / "examples" / "alderwren", workdir / "examples" / "alderwren")
     (workdir / "docs").mkdir()
     for name in ("settings.md", "python.md"):
-        (workdir / "docs" / name).write_bytes((ROOT / "docs" / name).read_bytes())
+        copy(ROOT / "docs" / name, workdir / "docs")
     namespace: dict[str, Any] = {"__name__": "example"}
     for line, code in blocks(page, "python"):
         # Blank lines before the code, so that a traceback names the line of the page.
         exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
+    written = capsys.readouterr().out
+    for phrase in PYTHON_WRITES.get(page.name, ()):
+        assert phrase in written
 
 
-def test_readme_installation_runs_when_pasted(workdir: Path) -> None:
-    """All of "Install it" but the installation itself, typed into an empty folder beside some of our own pages."""
-    (workdir / "docs").mkdir()
-    for page in ("command-line.md", "http.md", "models.md", "sources.md", "trust.md"):
-        copy(ROOT / "docs" / page, workdir / "docs")
-    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Install it\n")[2].partition("\n## ")[0]
-    typed = commands(textwrap.dedent(section))
-    assert [words[0] for words in typed] == ["add", "ask", "serve", "serve", "serve"]
-    program = "from ragstone.serve.cli.app import main; main()"
-    for words in typed:
-        if words[0] == "serve":  # answers until it is stopped; its own tests start it
+@pytest.mark.parametrize(("page", "heading"), COMMANDS_WRITE, ids=lambda name: name.rpartition("/")[2])
+def test_documented_commands_write_what_they_promise(
+    page: str,
+    heading: str,
+    indexed: Path,
+    workdir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    from ragstone.serve.cli.app import run
+
+    copytree(indexed, workdir, dirs_exist_ok=True)
+    monkeypatch.setenv("RAGSTONE_ACQUIRE__OCR", "off")
+    text = (ROOT / page).read_text(encoding="utf-8")
+    section = re.split(r"^#{1,2} ", text.partition(f"{heading}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
+    for words, phrase in zip(commands(textwrap.dedent(section)), COMMANDS_WRITE[page, heading], strict=True):
+        if phrase is None:
             parse(words)
             continue
-        done = subprocess.run([sys.executable, "-c", program, *words], cwd=workdir, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        assert words[0] != "ask" or "removes documents that are gone" in done.stdout
-    [code] = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
-    done = subprocess.run([sys.executable, "-c", code], cwd=workdir, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "removes documents that are gone" in done.stdout
+        capfd.readouterr()
+        assert run(words) == 0, words
+        assert phrase in " ".join(capfd.readouterr().out.split()), words
+
+
+INSTALLED = re.findall(
+    r"pip install (?:-\S+ )*'([^']+)'",
+    "".join(page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "training" / "README.md"]),
+)
+
+
+@pytest.mark.parametrize("requirement", sorted(set(INSTALLED)))
+def test_documented_installation_works_in_a_checkout(requirement: str) -> None:
+    extras = re.fullmatch(r"\.\[([a-z,-]+)\]", requirement) or re.fullmatch(
+        rf"\./ragstone-{re.escape(__version__)}-py3-none-any\.whl\[([a-z,-]+)\]", requirement
+    )
+    assert extras, "not on an index yet: write '.[extra]'"
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert set(extras[1].split(",")) <= declared.keys()
 
 
 MOVED = [

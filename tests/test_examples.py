@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -105,9 +106,7 @@ def test_wrong_component_is_named(setting: str, told: str, tmp_path: Path) -> No
 
 def test_notebook_runs(workdir: Path) -> None:
     """Every cell of the notebook, in a process whose loop runs, as that of a notebook does."""
-    (workdir / "docs").mkdir()
-    for name in ("settings.md", "python.md"):
-        (workdir / "docs" / name).write_bytes((EXAMPLES.parent / "docs" / name).read_bytes())
+    copytree(EXAMPLES / "alderwren", workdir / "alderwren")
     cells = json.loads((EXAMPLES / "notebook.ipynb").read_text(encoding="utf-8"))["cells"]
     assert all(not cell["outputs"] for cell in cells if cell["cell_type"] == "code")
     space: dict[str, Any] = {"__name__": "__main__"}
@@ -117,6 +116,7 @@ def test_notebook_runs(workdir: Path) -> None:
 
     outputs = asyncio.run(run())
     answer, refused, hit = outputs[1], outputs[3], outputs[4]
+    assert answer.citations[0].quote.startswith("Alderwren pays for hotels up to £135 a night")
     assert "<details>" in answer._repr_html_()
     assert refused is True
     assert "<td>" in hit._repr_html_()

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.core import installation
-from ragstone.core.installation import install_command
+from ragstone.core.installation import install_command, installer
 
 ROOT = Path(__file__).parent.parent
 HOME = "https://git.example/team/ragstone"
@@ -107,22 +107,29 @@ def test_wheel_answers_without_the_repository(wheel: Path, tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.environ.get("RAGSTONE_SLOW"), reason="RAGSTONE_SLOW is not set; it needs a package index")
-def test_wheel_installs_into_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [".whl", ".tar.gz"])
+def test_installs_into_an_empty_environment(built: Path, ending: str, tmp_path: Path) -> None:
+    """As pipx and uvx do: a fresh environment, whose program is called without activating it."""
+    [package] = built.glob(f"*{ending}")
     venv.create(tmp_path / "venv", with_pip=True)
     program = tmp_path / "venv" / "bin"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    requirement = [str(wheel), "-c", str(ROOT / "constraints.txt")]
+    requirement = [str(package), "-c", str(ROOT / "constraints.txt")]
     subprocess.run([program / "python", "-m", "pip", "install", "-q", *requirement], check=True, env=environment)
     work = tmp_path / "work"
     work.mkdir()
     done = subprocess.run([program / "python", "-c", USE], cwd=work, env=environment, capture_output=True, text=True)
     assert "1987" in done.stdout, done.stderr
     (work / "a.md").write_text("The mill in Klaipeda was built in 1820.", encoding="utf-8")
-    for words in (["add", "a.md"], ["ask", "When was the mill in Klaipeda built?"], ["--help"]):
+    for words, written in (
+        (["add", "a.md"], "1 added"),
+        (["ask", "When was the mill in Klaipeda built?"], "built in 1820. [1]"),
+        (["--version"], "."),
+    ):
         done = subprocess.run([program / "ragstone", *words], cwd=work, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        assert written in done.stdout, done.stderr
     done = subprocess.run([program / "ragstone", "serve"], cwd=work, env=environment, capture_output=True, text=True)
-    assert f"pip install 'ragstone[serve] @ {wheel.as_uri()}'" in done.stderr
+    assert f"pip install 'ragstone[serve] @ {package.as_uri()}'" in done.stderr
     checked = subprocess.run(
         [program / "python", "-m", "pip", "check"], env=environment, capture_output=True, text=True
     )
@@ -133,18 +140,18 @@ def test_wheel_installs_into_an_empty_environment(wheel: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("noted", "command"),
+    ("noted", "requirement"),
     [
-        (None, "pip install 'ragstone[qdrant]'"),
-        ('{"url": "file:///a/ragstone-1.whl"}', "pip install 'ragstone[qdrant] @ file:///a/ragstone-1.whl'"),
+        (None, "'ragstone[qdrant]'"),
+        ('{"url": "file:///a/ragstone-1.whl"}', "'ragstone[qdrant] @ file:///a/ragstone-1.whl'"),
         (
             '{"url": "https://git.example/r", "vcs_info": {"vcs": "git", "commit_id": "abc"}}',
-            "pip install 'ragstone[qdrant] @ git+https://git.example/r@abc'",
+            "'ragstone[qdrant] @ git+https://git.example/r@abc'",
         ),
     ],
 )
 def test_extra_is_installed_from_the_same_place(
-    noted: str | None, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    noted: str | None, requirement: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Installed:
         def read_text(self, name: str) -> str | None:
@@ -152,11 +159,24 @@ def test_extra_is_installed_from_the_same_place(
 
     monkeypatch.setattr(installation, "__file__", str(tmp_path / "site" / "ragstone" / "core" / "installation.py"))
     monkeypatch.setattr(installation, "distribution", lambda _: Installed())
-    assert install_command("qdrant") == command
+    assert install_command("qdrant") == f"{installer()} {requirement}"
 
 
 def test_extra_is_installed_into_a_source_tree() -> None:
-    assert install_command("qdrant") == f"pip install -e '{ROOT}[qdrant]'"
+    assert install_command("qdrant") == f"{installer()} -e '{ROOT}[qdrant]'"
+
+
+def test_installs_into_the_environment_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    pip = tmp_path / "pip"
+    pip.write_text("#!/bin/sh\n", encoding="utf-8")
+    pip.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert installer() == "pip install"
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert installer() == f"{tmp_path / 'python'} -m pip install"
+    monkeypatch.setattr(installation, "find_spec", lambda _: None)
+    assert installer() == f"uv pip install --python {tmp_path / 'python'}"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -19,30 +19,30 @@ HEAD = """\
 # The command line
 
 ```sh
-ragstone add docs/ notes.txt
-ragstone ask "How are chunks cut?"
+ragstone add examples/alderwren
+ragstone ask "How much may a hotel cost per night?"
 ```
 
 A knowledge base is a folder, `.ragstone` by default; `--kb` names another one. `ragstone add` creates it. The answer
 goes to standard output with the location of every quotation, and `ragstone show` prints that location:
 
 ```sh
-ragstone ask "How are chunks cut?" --explain
-ragstone show docs/settings.md --span 0:200
+ragstone ask "How much may a hotel cost per night?" --explain
+ragstone show people/travel-policy-2026.md --span 292:371
 ```
 
 With `--json`, a command prints exactly one JSON object to standard output. Messages and progress go to standard error.
 Colours appear only on a terminal, and never if the variable `NO_COLOR` is set.
 
 ```sh
-ragstone search "overlap" -k 3 --where 'kind = markdown' --json
-ragstone ask "How are chunks cut?" --retrieval-method bm25 --set rank.top_k=3 --json
+ragstone search "hotel" -k 3 --where 'kind = markdown' --json
+ragstone ask "How much may a hotel cost per night?" --retrieval-method bm25 --set rank.top_k=3 --json
 ```
 
 `ask` and `chat` can add files first. If this creates the knowledge base, chunk options apply:
 
 ```sh
-ragstone ask "How are chunks cut?" --add docs/ --kb new --chunk-size 800 --chunk-strategy sentence
+ragstone ask "How much may a hotel cost per night?" --add examples/alderwren --kb new --chunk-size 800 --chunk-strategy sentence
 ```
 
 An existing knowledge base refuses other chunk settings and prints the command that rebuilds it:

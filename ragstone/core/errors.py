@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragstone.core.installation import install_command
+from ragstone.core.installation import install_command, installer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +74,7 @@ class MissingExtra(RagstoneError):
     """
 
     def __init__(self, package: str, *, extra: str) -> None:
-        command = install_command(extra) if extra else f"pip install {package}"
+        command = install_command(extra) if extra else f"{installer()} {package}"
         super().__init__(f"{package} is not installed; run: {command}")
 
 

@@ -1,10 +1,13 @@
-"""The command that adds an extra to this installation, wherever it came from."""
+"""The commands that add an extra or a package to this installation, wherever it came from."""
 
 from __future__ import annotations
 
 import json
 import shlex
+import shutil
+import sys
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from pathlib import Path
 
 NAME = "ragstone"
@@ -14,8 +17,18 @@ def install_command(extra: str) -> str:
     """Return the command that installs an extra: from the same source tree, file or repository as this package."""
     tree = Path(__file__).parents[2]
     if (tree / "pyproject.toml").is_file():
-        return f"pip install -e {_quoted(str(tree), extra)}"
-    return f"pip install {_quoted(NAME, extra)[:-1]}{_origin()}'"
+        return f"{installer()} -e {_quoted(str(tree), extra)}"
+    return f"{installer()} {_quoted(NAME, extra)[:-1]}{_origin()}'"
+
+
+def installer() -> str:
+    """Return the beginning of a command that installs into this environment, from whatever shell the user types it."""
+    if find_spec("pip") is None:  # as in environments that uv made
+        return f"uv pip install --python {shlex.quote(sys.executable)}"
+    pip = shutil.which("pip")
+    if pip and Path(pip).parent == Path(sys.executable).parent:
+        return "pip install"
+    return f"{shlex.quote(sys.executable)} -m pip install"
 
 
 def _quoted(what: str, extra: str) -> str:

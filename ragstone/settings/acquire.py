@@ -186,8 +186,8 @@ class AcquireSettings(Section):
     )
     ocr: Literal["auto", "off", "rapidocr", "tesseract"] = Field(
         default="auto",
-        description="OCR engine for scans and pictures. `auto` uses the models of RapidOCR (`pip install"
-        " 'ragstone[ocr]'`) if they are installed, or else the program Tesseract.",
+        description="OCR engine for scans and pictures. `auto` uses the models of RapidOCR (the extra `ocr`) if they"
+        " are installed, or else the program Tesseract.",
     )
     ocr_languages: tuple[str, ...] = Field(
         default=(),

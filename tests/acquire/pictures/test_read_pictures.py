@@ -235,7 +235,7 @@ def test_says_how_to_switch_it_on(why_skipped: Why, name: str) -> None:
 
 def test_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "find_spec", lambda _: None)
-    with pytest.raises(Unreadable, match=r"a scan; .* is not installed; run: pip install .*\[ocr\]'"):
+    with pytest.raises(Unreadable, match=r"a scan; .* is not installed; run: .*install .*\[ocr\]'"):
         engines.chosen("auto", "a scan")
 
 
