@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import ragstone
 from ragstone import Ragstone, __version__
 from ragstone.acquire.readers import READERS
 from ragstone.acquire.readers.names import LANGUAGES, SETTINGS
@@ -251,6 +252,12 @@ def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
         if not re.match(r"[a-z]+:", target):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_python_page_lists_every_public_name() -> None:
+    table = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").partition("\n## Public names\n")[2]
+    rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
+    assert sorted(re.findall(r"`(\w+)`", " ".join(rows))) == sorted(ragstone.__all__)
 
 
 def test_index_of_the_documentation_lists_every_page() -> None:

@@ -42,7 +42,8 @@ ragstone ask "How much may a hotel cost per night?" --retrieval-method bm25 --se
 `ask` and `chat` can add files first. If this creates the knowledge base, chunk options apply:
 
 ```sh
-ragstone ask "How much may a hotel cost per night?" --add examples/alderwren --kb new --chunk-size 800 --chunk-strategy sentence
+ragstone ask "How much may a hotel cost per night?" --add examples/alderwren --kb new \\
+  --chunk-size 800 --chunk-strategy sentence
 ```
 
 An existing knowledge base refuses other chunk settings and prints the command that rebuilds it:

@@ -7,7 +7,7 @@ and `iterating` turn a method that is awaited into one that returns when it is d
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import aclosing
 from functools import cached_property, wraps
 from pathlib import Path
@@ -138,7 +138,7 @@ class Ragstone:
         folder: str | Path = ".ragstone",
         *,
         preset: str | None = None,
-        settings: Sequence[str] = (),
+        settings: Sequence[str] | Mapping[str, object] = (),
         reader: Reader = OWNER,
     ) -> None:
         """Name a knowledge base, as `AsyncRagstone` does."""

@@ -7,7 +7,8 @@ knowledge base is first used, so that a program which names this class starts at
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+import json
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from ragstone.core.access import OWNER, Reader
+from ragstone.core.errors import UsageError
 from ragstone.core.records import Document, TextKind
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from ragstone.engine.status import Status
     from ragstone.history.responses import Feedback, Vote
     from ragstone.review.report import EvalReport
+
+Given = str | Path | Document | Sequence[str | Path | Document]
+"""What can be added: a path, a document, a text, or several."""
 
 
 class AsyncRagstone:
@@ -50,7 +55,7 @@ class AsyncRagstone:
         folder: str | Path = ".ragstone",
         *,
         preset: str | None = None,
-        settings: Sequence[str] = (),
+        settings: Sequence[str] | Mapping[str, object] = (),
         reader: Reader = OWNER,
     ) -> None:
         """Name a knowledge base; adding documents creates it.
@@ -58,10 +63,11 @@ class AsyncRagstone:
         Args:
             folder: its folder.
             preset: name or path of a preset.
-            settings: as ``path=value``, such as ``"rank.top_k=3"``.
+            settings: by path, such as ``{"rank.top_k": 3}``, or as ``path=value``, such as ``["rank.top_k=3"]``.
             reader: the reader who asks; the owner by default.
         """
-        self.folder, self.preset, self.settings, self.reader = Path(folder), preset, tuple(settings), reader
+        self.folder, self.preset, self.reader = Path(folder), preset, reader
+        self.settings = _as_overrides(settings)
 
     def __repr__(self) -> str:
         who = "" if self.reader.is_owner else f", reader={self.reader!r}"
@@ -103,14 +109,14 @@ class AsyncRagstone:
 
     async def add(
         self,
-        *sources: str | Path | Document | Sequence[Document],
+        *sources: Given,
         kind: TextKind = "",
         on_progress: OnProgress | None = None,
     ) -> AddReport:
         """Add files, folders, documents or texts; see `Documents.add`.
 
         Args:
-            sources: paths, or documents made by the program.
+            sources: paths, documents made by the program, or lists of these.
             kind: what each of the sources is if it is a text and not a path: ``"markdown"``, ``"html"``, ``"rst"`` or
                 ``"text"``. A text has a hash of its words as id; to replace it later, add a `Document` with an id.
             on_progress: receives a `Progress` after each commit and at least once a second, on another thread than
@@ -213,13 +219,24 @@ _opening = Lock()
 """Held while a knowledge base is opened or closed, so that two threads do not open the same one twice."""
 
 
-def _given(source: str | Path | Document | Sequence[Document], kind: TextKind) -> Iterator[str | Document]:
-    """Yield what a source stands for: documents, the path of a file or folder, or a text of this kind."""
+def _given(source: Given, kind: TextKind) -> Iterator[str | Document]:
+    """Yield what a source stands for: documents, the paths of files or folders, or texts of this kind."""
     if isinstance(source, Document):
         yield source
     elif isinstance(source, str) and kind:
         yield Document(id=f"text-{sha256(source.encode()).hexdigest()[:16]}", text=source, kind=kind)
     elif isinstance(source, str | Path):
         yield str(source)
+    elif isinstance(source, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]  # programs may be untyped
+        for item in source:
+            yield from _given(item, kind)
     else:
-        yield from source
+        kinds = "paths, Documents, lists of these, or texts with a kind such as kind='markdown'"
+        raise UsageError(f"cannot add a value of type {type(source).__name__}; give {kinds}")
+
+
+def _as_overrides(settings: Sequence[str] | Mapping[str, object]) -> tuple[str, ...]:
+    """Return settings as ``path=value``. A value that is no string is written as JSON, which YAML includes."""
+    if not isinstance(settings, Mapping):
+        return tuple(settings)
+    return tuple(f"{path}={v if isinstance(v, str) else json.dumps(v)}" for path, v in settings.items())

@@ -56,6 +56,29 @@ def test_asks_searches_and_lists(kb: Ragstone) -> None:
     assert kb.forget("pump.md", words="The pump").found == ()
 
 
+def test_settings_may_be_a_mapping(tmp_path: Path) -> None:
+    settings = {
+        "index.embedder": "hash_embedder:HashEmbedder",
+        "rank.top_k": 3,
+        "respond.metadata": False,
+        "acquire.ocr_languages": ["de", "en"],
+    }
+    with Ragstone(tmp_path / "kb", settings=settings) as kb:
+        at = kb.knowledge_base(create=True).settings
+    assert (at.index.embedder, at.rank.top_k, at.respond.metadata) == ("hash_embedder:HashEmbedder", 3, False)
+    assert at.acquire.ocr_languages == ("de", "en")
+
+
+def test_adds_lists_of_paths_and_documents(kb: Ragstone, tmp_path: Path) -> None:
+    paths = [tmp_path / "a.md", tmp_path / "b.md"]
+    for path in paths:
+        path.write_text(f"The mill {path.name} is red.", encoding="utf-8")
+    assert kb.add([*paths, Document(id="c", text="The gate is green.")]).added == 3
+    for wrong in (5, [5], None):
+        with pytest.raises(UsageError, match="give paths, Documents"):
+            kb.add(wrong)  # pyright: ignore[reportArgumentType]
+
+
 def test_asynchronous_class_does_the_same(tmp_path: Path) -> None:
     async def use() -> None:
         async with AsyncRagstone(tmp_path / "kb", settings=SETTINGS) as kb:
