@@ -36,7 +36,7 @@ help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 demo: $(VENV)/.installed  ## index the documents of a small company and ask six questions
-	@DEMO_KB=$(DEMO_KB) PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+	@DEMO_KB=$(DEMO_KB) PROGRAM=$(BIN)/ragstone sh examples/demo.sh
 
 serve: $(VENV)/.installed-serve  ## serve the page and the HTTP API: make serve DOCS=folder KB=.ragstone PORT=8000
 	@$(FILL)

@@ -1,9 +1,10 @@
 #!/bin/sh
 # The demonstration: index the documents of a small company, and ask six questions.
-# Run it with `make demo`, from the root of the project. DEMO_KB names the folder of the knowledge base.
+# Run it with `make demo`, from the root of the project. DEMO_KB names the folder of the knowledge base, PROGRAM ragstone.
 set -eu
 
 kb=${DEMO_KB:-.ragstone-demo}
+ragstone=${PROGRAM:-ragstone}
 bold=''
 plain=''
 if [ -t 1 ]; then
@@ -13,7 +14,7 @@ fi
 
 ask() {
     printf '\n%s# %s\n$ ragstone ask "%s" --kb %s%s\n\n' "$bold" "$1" "$2" "$kb" "$plain"
-    ragstone ask "$2" --kb "$kb"
+    "$ragstone" ask "$2" --kb "$kb"
 }
 
 cat <<END
@@ -22,7 +23,7 @@ handbook, minutes, policies, a manual, a price list, e-mails, a web page in Germ
 
 END
 printf '%s$ ragstone add examples/alderwren --kb %s%s\n\n' "$bold" "$kb" "$plain"
-ragstone add examples/alderwren --kb "$kb"
+"$ragstone" add examples/alderwren --kb "$kb"
 
 ask "A fact" "Which second battery supplier did we choose, and why?"
 ask "A cell of a table in a PDF" "How much cash did the company have on 31 March 2026?"

@@ -61,7 +61,7 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ra
     environment = {
         **os.environ,
         "DEMO_KB": "kb",
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PROGRAM": str(Path(sys.executable).parent / "ragstone"),
         "PYTHONPATH": str(folder / "without"),
     }
     done = subprocess.run(

@@ -162,6 +162,19 @@ def test_documented_commands_write_what_they_promise(
         assert phrase in " ".join(capfd.readouterr().out.split()), words
 
 
+def test_documented_questions_are_measured(indexed: Path, workdir: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    from ragstone.serve.cli.app import run
+
+    copytree(indexed, workdir, dirs_exist_ok=True)
+    [(_, questions)] = blocks(ROOT / "docs" / "measuring.md", "csv")
+    (workdir / "questions.csv").write_text(questions, encoding="utf-8")
+    assert run(("eval", "questions.csv")) == 0
+    written = " ".join(capfd.readouterr().out.split())
+    assert "3 questions, 2 judged" in written
+    assert "recall@5 1.0000" in written
+    assert "refusal recall 1.0000 1 of 1" in written
+
+
 INSTALLED = re.findall(
     r"pip install (?:-\S+ )*'([^']+)'",
     "".join(page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "training" / "README.md"]),
