@@ -399,6 +399,12 @@ def test_word_writes_comments_below_their_paragraph(read_one: ReadOne) -> None:
     assert "partial" not in document.metadata
 
 
+def test_word_survives_damaged_comments(read_one: ReadOne) -> None:
+    document = read_one("a.docx", word(words_of("Rent is due."), **{"comments.xml": "<w:comments"}))
+    assert document.text == "Rent is due."
+    assert document.metadata["partial"] == "1 part with comments was left out"
+
+
 def test_word_counts_items_in_cells(read_one: ReadOne) -> None:
     steps = "".join(words_of(step, in_list(1)) for step in ("Close the valve", "Wait"))
     table = f"<w:tbl><w:tr><w:tc>{steps}</w:tc>{cell_of_word('Ann')}</w:tr></w:tbl>"

@@ -90,6 +90,8 @@ def test_tells_what_a_document_lacks(serving: Serving) -> None:
     note = "read only in part: 3 scans were not read"
     assert [one["note"] for one in live.http.get("/documents").json()["documents"]] == [note]
     assert live.http.get("/documents/scans.pdf").json()["reading"]["note"] == note
+    parsed = live.http.get("/documents/scans.pdf", params={"parse": "true"}).json()["reading"]
+    assert (parsed["note"], parsed["chunks"], parsed["ocr_pages"]) == (note, [{"start": 0, "end": 9}], [])
     assert live.http.get("/places/scans.pdf").json()["note"] == note
     (notice,) = live.http.get("/status").json()["notices"]
     assert notice == f"1 document was read only in part: scans.pdf ({lacking['partial']})"

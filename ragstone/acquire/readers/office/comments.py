@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
+from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.office.package import Element, Package, Relations, local
-from ragstone.acquire.readers.parsed import iso_date
+from ragstone.acquire.readers.parsed import Writer, iso_date
 
 _COMMENTS = {"comment", "threadedComment", "cm", "reply"}
 _AUTHORS = {"author", "cmAuthor", "person"}
@@ -38,10 +40,11 @@ class Comment:
         return f"{head}, {self.created}: {self.text}" if self.created else f"{head}: {self.text}"
 
 
-def comments(package: Package, relations: Relations, authors: Relations) -> list[Comment]:
+def comments(writer: Writer, package: Package, relations: Relations, authors: Relations) -> list[Comment]:
     """Return the comments on a part of an Office file in order, those of a discussion one after the other.
 
     Args:
+        writer: notes what cannot be read.
         package: the file.
         relations: what the part refers to, as `Package.relations` returns it.
         authors: what the main part refers to; some of it names the authors.
@@ -49,10 +52,16 @@ def comments(package: Package, relations: Relations, authors: Relations) -> list
     names: dict[str, str] = {}
     for kind, name in authors.values():
         if kind in ("commentAuthors", "authors", "person") and name in package.names:
-            names |= _names(package.xml(name))
-    parts = [name for kind, name in relations.values() if kind in ("comments", "threadedComment")]
-    written = [one for name in parts if name in package.names for one in _read(package.xml(name), names)]
-    return [one for one in written if one.text and not one.text.startswith(_COPY)]
+            with suppress(Unreadable):  # the comments are read without their authors
+                names |= _names(package.xml(name))
+    written: list[Comment] = []
+    for kind, name in relations.values():
+        if kind in ("comments", "threadedComment") and name in package.names:
+            try:
+                written += _read(package.xml(name), names)
+            except Unreadable:
+                writer.left_out("part with comments")
+    return [comment for comment in written if comment.text and not comment.text.startswith(_COPY)]
 
 
 def _names(part: Element) -> dict[str, str]:
@@ -66,13 +75,13 @@ def _names(part: Element) -> dict[str, str]:
 
 def _read(part: Element, names: Mapping[str, str]) -> Iterator[Comment]:
     names = {**names, **_names(part)}
-    for one in part.iter():
-        if local(one) in _COMMENTS:
-            facts = {key.rpartition("}")[2]: value for key, value in one.attrib.items()}
+    for element in part.iter():
+        if local(element) in _COMMENTS:
+            facts = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
             author = facts.get("authorId", facts.get("personId", ""))
             written = next((facts[key] for key in ("date", "dT", "dt", "created") if key in facts), "")
             yield Comment(
-                text=" ".join("".join(_words(one)).split()),
+                text=" ".join("".join(_words(element)).split()),
                 author=facts.get("author") or names.get(author, ""),
                 created=iso_date(written)[:10],
                 at=facts.get("ref") or facts.get("id", ""),

@@ -141,7 +141,7 @@ class _Parts:
     def write_comments(self, writer: Writer, sheet: str, rows: Sequence[Sequence[str]]) -> None:
         """Write the comments of a sheet, each with its cell, and what that cell and its row are called."""
         _, name = self._sheets.get(sheet, ("", ""))
-        for comment in comments(self._package, self._package.relations(name), self._below):
+        for comment in comments(writer, self._package, self._package.relations(name), self._below):
             row, column = place_of(comment.at)
             cells = rows[row] if 0 <= row < len(rows) else ()
             words = [next(filter(None, cells), ""), cells[column] if column < len(cells) else ""]

@@ -46,7 +46,7 @@ def parse(file: File) -> Parsed:
                 if kind == "notesSlide" and notes in package.names:
                     words = "\n".join(text for role, text in _shapes(package.xml(notes)) if role not in _FURNITURE)
                     writer.paragraph(f"Notes: {words}" if words.strip() else "")
-            for comment in comments(package, below, slides):
+            for comment in comments(writer, package, below, slides):
                 writer.paragraph(comment.written())
     facts = {"kind": "pptx", "pages": count, **pictures.facts, **facts}
     return writer.parsed(title=title, facts=facts, parts=objects.parts)

@@ -61,7 +61,7 @@ def parse(file: File) -> Parsed:
         styles = _styles(package.xml(parts["styles"])) if parts.get("styles") in package.names else _Styles()
         title, facts = package.properties(file.settings.access.column)
         writer, pictures, objects = Writer(), EmbeddedPictures(package, file), EmbeddedObjects(package)
-        remarks = {one.at: one for one in comments(package, below, below)}
+        remarks = {one.at: one for one in comments(writer, package, below, below)}
         story = _Story(writer, package, below, styles, counted, pictures, objects, remarks)
         body = document.find(f"{_W}body")
         story.write(body if body is not None else document)
