@@ -38,7 +38,7 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "docs" / name).write_text(text, encoding="utf-8")
     command = [sys.executable, "-c", START, "add", "docs", "--kb", "kb"]
     subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True, timeout=120)
-    for copy in ("locked", "talked", "people", "widget", "modelled"):
+    for copy in ("locked", "managed", "talked", "people", "widget", "modelled"):
         shutil.copytree(folder / "kb", folder / copy)
     return folder / "kb"
 

@@ -116,13 +116,13 @@ def test_documents_are_searched_sorted_and_deleted_together(yard: str, visit: Op
 
 
 def test_groups_are_named_at_upload_and_no_path_is_shown(kb: Path, visit: Open) -> None:
-    keys = Keys(Journal(kb.parent / "locked"))
+    keys = Keys(Journal(kb.parent / "managed"))
     try:
         _, writer = keys.make("mason", ["read", "write"], ["masons", "guild"])
         _, reader = keys.make("guest", ["read"], ["guild"])
     finally:
         keys.close()
-    with served(kb.parent / "locked") as url:
+    with served(kb.parent / "managed") as url:
         for key, count in ((writer, 1), (reader, 0)):
             at = visit(url, at="#/sources", allow="401")
             at.page.get_by_placeholder("rgs_").fill(key)
