@@ -30,7 +30,7 @@ WORDINGS = {
         in_2021="What was the daily allowance for trips inside the country in 2021?",
         since="Effective from 1 January {}.",
         replaced="superseded",
-        older="Older versions say otherwise:",
+        older="Older versions say:",
     ),
     "de": Wording(
         title="Reiserichtlinie",
@@ -39,7 +39,7 @@ WORDINGS = {
         in_2021="Wie hoch war das Tagegeld für Reisen im Inland im Jahr 2021?",
         since="Stand: 1. Januar {}.",
         replaced="ersetzt",
-        older="Ältere Fassungen sagen etwas anderes:",
+        older="In älteren Fassungen steht:",
     ),
     "lt": Wording(
         title="Kelionių tvarka",
@@ -48,7 +48,7 @@ WORDINGS = {
         in_2021="Kokie buvo dienpinigiai už keliones šalies viduje 2021 metais?",
         since="Galioja nuo {} m. sausio 1 d.",
         replaced="negalioja",
-        older="Ankstesnėse versijose rašoma kitaip:",
+        older="Ankstesnėse versijose rašoma:",
     ),
 }
 AMOUNTS = {2023: 24, 2019: 20, 2024: 25, 2021: 22}
@@ -131,6 +131,20 @@ def test_versions_keep_apart_whom_they_are_about(tmp_path: Path) -> None:
     assert "1200" not in answer
 
 
+def test_newest_version_leads_where_it_takes_back_what_older_ones_say(tmp_path: Path) -> None:
+    files = {
+        "remote-work-2022.md": "# Remote work\n\nStaff who work abroad for more than ten days need a signed addendum to"
+        " their contract. The addendum is issued by the people team within five working days.",
+        "remote-work-2024.md": "# Remote work\n\nNo addendum is needed any more for work abroad of up to thirty days."
+        " Longer stays are agreed with the people team.",
+    }
+    with open_with(tmp_path, files) as kb:
+        said = kb.ask("Do I need an addendum to my contract for work abroad?").answer.split("\n")
+    assert "No addendum is needed any more" in said[0]
+    assert said[1] == "Older versions say:"
+    assert "need a signed addendum" in said[2]
+
+
 def test_newest_version_of_each_document_disagrees(tmp_path: Path) -> None:
     fact = "The mileage rate for private cars is {} euros per kilometre."
     files = {
@@ -146,7 +160,7 @@ def test_newest_version_of_each_document_disagrees(tmp_path: Path) -> None:
     assert lead == "The documents disagree:"
     assert [line.rsplit(" [", 1)[0] for line in said[:2]] == newest
     assert today.startswith(newest[0])
-    assert today.split("\n")[1] == "Older versions say otherwise:"
+    assert today.split("\n")[1] == "Older versions say:"
     assert newest[1] in today
 
 

@@ -35,7 +35,15 @@ from ragstone.respond.quoting.likely_passage import likely_draft
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quoted_text import labels_of, written
 from ragstone.respond.quoting.quotes import Likely, Quote, best, chosen, passages, quote_of, whole_lists, words_of
-from ragstone.respond.quoting.rivals import Rivals, are_of_several_versions, called, covered, rivals, with_older
+from ragstone.respond.quoting.rivals import (
+    Rivals,
+    are_of_several_versions,
+    called,
+    covered,
+    is_newer_version,
+    rivals,
+    with_older,
+)
 from ragstone.respond.quoting.rules import bounded, favoured
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.respond.remembered import Remembered
@@ -50,6 +58,11 @@ WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
 
 TYPED: frozenset[Kind] = frozenset({"keywords", "statement"})
 """The kinds of questions that are none by their form."""
+_WORTH_A_LOOK = 0.1
+"""The least probability of a second passage, or of one in a newer version, as a share of the likeliest one's.
+
+Below it, 3 of 214 second passages had an answer that the first lacked, on 13 sets of questions; above it, 72 of 598.
+"""
 _FEW = 2
 """Blanks of the shortest question of which a repetition is no accident."""
 _MOST_LIKELY = 1 - 1e-6
@@ -260,18 +273,29 @@ class ExtractiveAnswerer:
         """Return the same with the best sentence in its newest version, and with what others say instead."""
         question, first = evidence.question, best(reading.quoted)
         asked = QuestionWords(question, self._weigh, request)
+        newer = [
+            one
+            for one in reading.likely
+            if is_newer_version(one.quote, first.quote, question)
+            and one.probability >= _WORTH_A_LOOK * first.probability
+            and covered(asked, one.quote) >= covered(asked, first.quote) / 2
+        ]
+        first = replace(best(newer), probability=first.probability) if newer else first
+        replaced = [one.quote for one in reading.quoted if is_newer_version(first.quote, one.quote, question)]
         others = [Quote(hit=one.hit, place=one.place, span=one.span) for one in reading.scored]
         for place, hit in enumerate(evidence.versions, start=len(evidence.hits)):
             others += [Quote(hit=hit, place=place, span=span) for span in self._sentences(hit.chunk.text)]
         versions = rivals(first.quote, others, lambda one: covered(asked, one), question)
+        if replaced:
+            versions = (versions or Rivals(quote=first.quote)).with_older(passages(replaced))
         if versions is None:
             return reading
         apart = {(one.hit.chunk.id, one.span.start) for one in (*versions.older, *versions.against)}
-        left = {first.quote.hit.chunk.document_id} - {versions.quote.hit.chunk.document_id}
+        left = {one.hit.chunk.document_id for one in (first.quote, *replaced)} - {versions.quote.hit.chunk.document_id}
         kept = [
             one
             for one in reading.quoted
-            if one is not first
+            if one.quote is not first.quote
             and (one.quote.hit.chunk.id, one.quote.span.start) not in apart
             and one.quote.hit.chunk.document_id not in left
         ]
@@ -317,11 +341,15 @@ def _best_of_documents(likely: Sequence[Likely]) -> list[Likely]:
 
 
 def _of_passages(reading: _Reading) -> list[Quote]:
-    """Return what is quoted of the likeliest passage, and the best sentence of another one."""
+    """Return what is quoted of the likeliest passage, and the best sentence of another one if that is worth reading."""
     surest = best(reading.quoted)
     # A longer quote with the same words may stand in its place.
     own = next((one for one in _quotes(reading.quoted) if _contains(one, surest.quote)), surest.quote)
-    rest = [one for one in reading.likely if one.quote.hit.chunk.id != own.hit.chunk.id]
+    rest = [
+        one
+        for one in reading.likely
+        if one.quote.hit.chunk.id != own.hit.chunk.id and one.probability >= _WORTH_A_LOOK * surest.probability
+    ]
     return [own, best(rest).quote] if rest else [own]
 
 

@@ -45,6 +45,14 @@ class Rivals:
         newer = [one for one in self.against if _edition(one).is_newer(_edition(self.quote))]
         return (*newer, *quoted, *(one for one in self.against if one not in newer))
 
+    def with_older(self, quotes: Iterable[Quote]) -> Rivals:
+        """Return the same, and which of the quotes are of versions older than what answers."""
+        own = _edition(self.quote)
+        some = (
+            one for one in quotes if own.is_newer(_edition(one)) and words_of(one.text) != words_of(self.quote.text)
+        )
+        return replace(self, older=tuple(_unlike((*self.older, *some)))[:MOST])
+
 
 def rivals(
     quote: Quote, others: Sequence[Quote], covers: Callable[[Quote], float], question: Question
@@ -67,15 +75,20 @@ def rivals(
     if not candidates:
         return None
     candidates = sorted((quote, *candidates), key=cmp_to_key(lambda one, other: _edition(one).order(_edition(other))))
-    first = candidates[0] if question.recent or _are_versions(candidates[0], quote) else quote
+    first = candidates[0] if question.recent or are_versions(candidates[0], quote) else quote
     unlike = [*_unlike(one for one in candidates if says_otherwise(first.text, one.text))]
     older = [
         one
         for one in unlike
-        if _edition(first).is_newer(_edition(one)) and (question.recent or _are_versions(one, first))
+        if _edition(first).is_newer(_edition(one)) and (question.recent or are_versions(one, first))
     ]
     against = [*_newest_of_each(one for one in unlike if one not in older)]
     return Rivals(quote=first, older=tuple(older[:MOST]), against=tuple(against[:MOST]))
+
+
+def is_newer_version(quote: Quote, than: Quote, question: Question) -> bool:
+    """Return whether a quote is of a newer version of a document, and the question does not say which it means."""
+    return question.versions_meant == () and are_versions(quote, than) and _edition(quote).is_newer(_edition(than))
 
 
 def covered(asked: QuestionWords, quote: Quote) -> float:
@@ -126,11 +139,11 @@ def _may_be(quote: Quote, other: Quote) -> bool:
     """Return whether a sentence of another document says the same as a quote, or another thing of the same."""
     if other.hit.chunk.document_id == quote.hit.chunk.document_id or record_of(other.hit.chunk):
         return False
-    is_same = _are_versions(quote, other) and words_of(quote.text) == words_of(other.text)
+    is_same = are_versions(quote, other) and words_of(quote.text) == words_of(other.text)
     return is_same or says_otherwise(quote.text, other.text)
 
 
-def _are_versions(one: Quote, other: Quote) -> bool:
+def are_versions(one: Quote, other: Quote) -> bool:
     family = one.hit.chunk.metadata.get(VERSION_OF)
     return bool(family) and family == other.hit.chunk.metadata.get(VERSION_OF)
 
