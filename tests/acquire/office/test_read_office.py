@@ -167,7 +167,7 @@ def test_reads_slides(read_one: ReadOne) -> None:
     def slide(*shapes: str) -> str:
         return f"<p:sld {p} {a}><p:cSld><p:spTree>{''.join(shapes)}</p:spTree></p:cSld></p:sld>"
 
-    ids = '<p:sldIdLst><p:sldId r:id="r2"/><p:sldId r:id="r1"/></p:sldIdLst>'
+    ids = '<p:sldIdLst><p:sldId r:id="r2"/><p:sldId r:id="r1"/><p:sldId r:id="r2"/></p:sldIdLst>'
     cell = "<a:tc><a:txBody><a:p><a:r><a:t>c</a:t></a:r></a:p></a:txBody></a:tc>"
     said = "<x:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></x:txBody>"
     document = read_one(

@@ -35,8 +35,10 @@ def parse(file: File) -> Parsed:
         title, facts = package.properties(file.settings.access.column)
         writer, count = Writer(), 0
         pictures, objects = EmbeddedPictures(package, file), EmbeddedObjects(package)
-        for count, one in enumerate(package.xml(main).iter(f"{_P}sldId"), 1):
-            _, name = slides.get(one.get(f"{_R}id", ""), ("", ""))
+        ids = [slide.get(f"{_R}id", "") for slide in package.xml(main).iter(f"{_P}sldId")]
+        # A damaged list may name a slide a thousand times.
+        for count, id in enumerate(dict.fromkeys(ids), 1):
+            _, name = slides.get(id, ("", ""))
             if name not in package.names:
                 continue
             writer.page(str(count))
