@@ -121,7 +121,9 @@ def test_stored_responses_are_looked_up_and_deleted(client: openai.OpenAI, engin
     second = ask(client, "And how many seats does it have?", previous_response_id=first.id)
     for one in (first, second):
         kept = client.responses.retrieve(one.id)
-        assert kept.model_copy(update={"completed_at": one.completed_at}) == one
+        times = {"created_at": one.created_at, "completed_at": one.completed_at}  # it is stored at its end
+        assert kept.model_copy(update=times) == one
+        assert one.created_at <= kept.created_at
     client.responses.delete(first.id)
     for gone in (first.id, ask(client, QUESTION, store=False).id, f"resp_{'0' * 48}"):
         with pytest.raises(openai.NotFoundError):
