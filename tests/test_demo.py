@@ -38,7 +38,7 @@ ANSWERS = [
     (
         "How much may a hotel cost per night?",
         "Travel policy (2026): Alderwren pays for hotels up to £135 a night, and up to £190 a night in London. [1]\n"
-        "Older versions say otherwise:\n"
+        "Older versions say:\n"
         "Travel policy (2024): Alderwren pays for hotels up to £110 a night",
         ("people/travel-policy-2026.md", "", "hotels up to £135 a night"),
     ),
