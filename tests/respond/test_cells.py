@@ -541,3 +541,13 @@ def test_no_other_column_answers(question: str):
 def test_the_column_asked_for_answers(question: str):
     found = looked(question, MILLS)
     assert (found.cells[0].cell.text, found.probability > 0.5) == ("12", True)
+
+
+def test_only_a_figure_says_how_much():
+    people = hit(
+        "Name | Role\nMorag Sinclair | Chief Executive Officer\nPriya Raman | Chief Financial Officer", "About us", 1
+    )
+    assert read("How much does Morag Sinclair earn?", people) is None
+    assert [one.cell.text for one in looked("Which role has Morag Sinclair?", people).cells] == [
+        "Chief Executive Officer"
+    ]

@@ -183,6 +183,7 @@ class Asked:
         self.total = terms().total.search(lower) is not None
         how = _HOW_LONG.search(lower)
         self.quality = _QUALITIES[how.lastgroup] if how and how.lastgroup else None
+        self.quantity = asked.kind == "quantity"
         self.counts = _HOW_MANY.search(lower) is not None
         self.money = not self.counts and (self.asks.money or names_money(lower))
         self.orders = terms().orders.search(undated) is not None

@@ -55,8 +55,13 @@ class Looked:
 
 
 def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
-    """Return the cells that answer, among those of the tables; None if none of them can."""
-    if not asked.items:
+    """Return the cells that answer, among those of the tables; None if none of them can.
+
+    Only a figure tells how much or how many.
+    """
+    if asked.quantity:
+        candidates = [one for one in candidates if any(map(str.isdigit, one.cell.text))]
+    if not asked.items or not candidates:
         return None
     features = features_of(asked, candidates)
     scored = scores(features)
