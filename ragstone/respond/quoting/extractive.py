@@ -40,7 +40,7 @@ from ragstone.respond.quoting.rivals import (
     are_of_several_versions,
     called,
     covered,
-    is_newer_version,
+    is_newer,
     rivals,
     with_older,
 )
@@ -276,12 +276,12 @@ class ExtractiveAnswerer:
         newer = [
             one
             for one in reading.likely
-            if is_newer_version(one.quote, first.quote, question)
+            if is_newer(one.quote, first.quote, question)
             and one.probability >= _WORTH_A_LOOK * first.probability
             and covered(asked, one.quote) >= covered(asked, first.quote) / 2
         ]
         first = replace(best(newer), probability=first.probability) if newer else first
-        replaced = [one.quote for one in reading.quoted if is_newer_version(first.quote, one.quote, question)]
+        replaced = [one.quote for one in reading.quoted if is_newer(first.quote, one.quote, question)]
         others = [Quote(hit=one.hit, place=one.place, span=one.span) for one in reading.scored]
         for place, hit in enumerate(evidence.versions, start=len(evidence.hits)):
             others += [Quote(hit=hit, place=place, span=span) for span in self._sentences(hit.chunk.text)]

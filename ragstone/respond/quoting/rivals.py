@@ -86,9 +86,14 @@ def rivals(
     return Rivals(quote=first, older=tuple(older[:MOST]), against=tuple(against[:MOST]))
 
 
-def is_newer_version(quote: Quote, than: Quote, question: Question) -> bool:
-    """Return whether a quote is of a newer version of a document, and the question does not say which it means."""
-    return question.versions_meant == () and are_versions(quote, than) and _edition(quote).is_newer(_edition(than))
+def is_newer(quote: Quote, than: Quote, question: Question) -> bool:
+    """Return whether a quote is the newer one, and the question means the newest.
+
+    Quotes of versions of one document are compared, and those of any two if the question is about today.
+    """
+    if question.versions_meant != () or not (question.recent or are_versions(quote, than)):
+        return False
+    return _edition(quote).is_newer(_edition(than))
 
 
 def covered(asked: QuestionWords, quote: Quote) -> float:
