@@ -78,3 +78,15 @@ def test_name_above_a_passage_is_not_repeated():
     assert draft.text.count("Valves\n") == 0
     assert "Valves:\nValves are tested each year. [1] The mill is closed then." in draft.text
     assert draft.citations[0].quote == text[text.index("Valves are") :]
+
+
+def test_heading_is_that_of_the_words_and_not_of_their_chunk():
+    facts = {"section": "Works > Pumps"}
+    chunk = Chunk(
+        id="c", document_id="d", index=0, total=1, text=TEXT, start=0, end=len(TEXT), title="Works", facts=facts
+    )
+    for words, heading in (("It was built in 1987.", "Pumps"), ("Valves are tested each year.", "Valves")):
+        quote = Quote(hit=Hit(chunk=chunk, score=1.0), place=0, span=at(TEXT, words))
+        evidence = Evidence(question=read("What was built or tested?"), hits=(quote.hit,), method="hybrid")
+        draft = likely_draft(evidence, [quote], None, 0.3, RespondSettings(), ())
+        assert draft.text.splitlines()[2] == f"Works, {heading}:"

@@ -54,12 +54,16 @@ def likely_draft(
         lacks: what the question fixes and the passage lacks.
     """
     texts = phrases(settings.language or evidence.question.language)
-    shown = [(one.hit.chunk, _passage_draft(one, longest)) for one, longest in zip(quotes, LONGEST, strict=False)]
+    shown = [
+        (_named(one.hit.chunk, _heading_above(one)), _passage_draft(one, longest))
+        for one, longest in zip(quotes, LONGEST, strict=False)
+    ]
     if cells:
-        of_table = (cells.cells[0].hit.chunk, draft_of(cells))
+        chunk = cells.cells[0].hit.chunk
+        of_table = (_named(chunk, chunk.heading), draft_of(cells))
         shown.insert(0 if cells.probability > answerability else 1, of_table)
     lines = "\n".join([*lack_lines(lacks, texts), "", texts.likely]).lstrip()
-    leads = [f"{lead}\n\n{_named(chunk)}\n" for lead, (chunk, _) in zip((lines, texts.also), shown, strict=False)]
+    leads = [f"{lead}\n\n{name}\n" for lead, (name, _) in zip((lines, texts.also), shown, strict=False)]
     whole = joined(leads, [draft for _, draft in shown[: len(leads)]])
     likeliest = max(answerability, cells.probability if cells else 0.0)
     return replace(whole, answerability=likeliest, outcome="closest")
@@ -67,7 +71,7 @@ def likely_draft(
 
 def _passage_draft(quote: Quote, longest: int) -> Draft:
     text, span = quote.hit.chunk.text, quote.span
-    passage = _below_its_name(quote.hit.chunk, passage_around(text, span, longest), span)
+    passage = _below_its_name(quote, passage_around(text, span, longest))
     before, words = _before(text, passage, span), marked(quote.text, 1, is_code=quote.is_code)
     return Draft(
         text=f"{before}{words}{_after(text, passage, span)}",
@@ -128,24 +132,32 @@ def _pieces(text: str, pattern: re.Pattern[str]) -> list[Span]:
     ]
 
 
-def _below_its_name(chunk: Chunk, passage: Span, span: Span) -> Span:
+def _below_its_name(quote: Quote, passage: Span) -> Span:
     """Return a passage without a first line that repeats the title or heading shown above it."""
-    end = chunk.text.find("\n", passage.start, span.start)
+    chunk, start = quote.hit.chunk, quote.span.start
+    end = chunk.text.find("\n", passage.start, start)
     first = chunk.text[passage.start : max(end, passage.start)].strip("#*_ ")
-    if not first or first not in (name_of(chunk), chunk.heading):
+    if not first or first not in (name_of(chunk), _heading_above(quote)):
         return passage
-    rest = chunk.text[end : span.start]
+    rest = chunk.text[end:start]
     return Span(start=end + len(rest) - len(rest.lstrip()), end=passage.end)
 
 
-def _named(chunk: Chunk) -> str:
-    """Return the title of a passage, with its section, page and date.
+def _heading_above(quote: Quote) -> str:
+    """Return the nearest heading above a quote, in its chunk or before it; empty without one."""
+    chunk, (_, lines, _) = quote.hit.chunk, _BREAKS
+    above = [one for one in _pieces(chunk.text[: quote.span.start], lines) if structure.is_heading(chunk.text, one)]
+    return above[-1].of(chunk.text).strip("#*_ ") if above else chunk.heading
+
+
+def _named(chunk: Chunk, heading: str) -> str:
+    """Return the title of a passage, with its heading, page and date.
 
     The date is the document's own, and not one that its folder gives it: the same text reads the same everywhere.
     """
     own = {key: value for key, value in chunk.metadata.items() if key != AS_OF}
     page = str(chunk.facts.get("page", ""))
-    parts = (name_of(chunk), chunk.heading, f"p. {page}" if page else "", date_of(own))
+    parts = (name_of(chunk), heading, f"p. {page}" if page else "", date_of(own))
     names = dict.fromkeys(short_label(one) for one in parts if one)
     return ", ".join(names).rstrip("?!.") + ":"
 
