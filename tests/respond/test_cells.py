@@ -551,3 +551,12 @@ def test_only_a_figure_says_how_much():
     assert [one.cell.text for one in looked("Which role has Morag Sinclair?", people).cells] == [
         "Chief Executive Officer"
     ]
+
+
+@pytest.mark.parametrize("question", ["What does E07 mean?", "What does error code E-07 mean?", "What is error 07?"])
+def test_the_row_of_a_code_says_what_it_means(question: str):
+    codes = "Code | Meaning | Remedy\nE-03 | Brake sensor disconnected | Check it\nE-07 | Battery too cold | Warm it"
+    found = looked(question, hit(codes, "Manual", 1), MILLS)
+    assert (found.cells[0].cell.text, found.probability) == ("Battery too cold", 0.85)
+    other = read("What does E12 mean?", hit(codes, "Manual", 1))
+    assert other is None or other.probability < 0.55

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
+from string import ascii_lowercase
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ from ragstone.respond.tables.features import CellFeatures, TableCell, features_o
 
 _SIGNS = re.compile(rf"\s|{MARK}")
 _NUMBER = re.compile(r"[\W\d_]+")
+_UNCODED = re.compile(r"[\W_]")
+_EXPLAINED = 0.85
+"""The probability of a cell beside a code, as of a sentence that explains one."""
 _KEYS = 3
 """Cells that are shown with the answer, so that a reader knows its row."""
 _OPEN = 0.1
@@ -65,6 +69,9 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
         return None
     features = features_of(asked, candidates)
     scored = scores(features)
+    if explained := [n for n, one in enumerate(candidates) if _explains_code(asked, one)]:
+        cell = candidates[max(explained, key=lambda n: scored[n])]
+        return Looked(cells=(cell,), probability=_EXPLAINED, keys=_keys(asked, cell))
     if wanted := asked.asks.extreme:
         return _compared(asked, candidates, features, scored, wanted)
     share = shares(scored)
@@ -99,6 +106,14 @@ def _is_asked_for(asked: Asked, table_cell: TableCell, features: CellFeatures) -
     if asked.time and dates(table_cell.cell.text):
         return True
     return features.money > 0 or (asked.money and lexicon().asks_money.search(plain(heading)) is not None)
+
+
+def _explains_code(asked: Asked, table_cell: TableCell) -> bool:
+    """Return whether a row begins with the code whose meaning is all that is asked for: "What does E-104 mean?"."""
+    first = table_cell.row.cells[0]
+    code = _UNCODED.sub("", first.text).lower()
+    own = (code, code.lstrip(ascii_lowercase))
+    return table_cell.cell is not first and any(one in own for one in asked.asks.codes)
 
 
 def _keys(asked: Asked, best: TableCell) -> tuple[Cell, ...]:
