@@ -19,7 +19,7 @@ from ragstone.settings.model_servers import LOCAL_SERVERS
 from ragstone.settings.services import ServiceSettings
 from ragstone.settings.yaml_text import read_yaml
 
-_LOCAL = ("huggingface:", "gguf:", "extractive", *(f"{name}:" for name in LOCAL_SERVERS))
+_LOCAL = ("huggingface:", "gguf:", "sentence-transformers:", "extractive", *(f"{name}:" for name in LOCAL_SERVERS))
 _DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 

@@ -10,7 +10,7 @@ from drawn import DOCUMENTS, IDS
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from kb import check_whole, commit
+from kb import check_whole, commit, derived
 
 from ragstone.catalog.rows import signature
 from ragstone.catalog.sqlite import create_catalog, open_catalog
@@ -36,6 +36,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(documents=st.lists(DOCUMENTS, min_size=1, max_size=3))
     def put(self, documents: list[Document]) -> None:
+        documents = [derived(one) for one in documents]
         commit(self.catalog, *documents)
         self.model |= {document.id: document for document in documents}
         assert self.catalog.generation() == self.generation + 1

@@ -20,6 +20,7 @@ def test_documented_commands_run(name: str, run: Run, workdir: Path, monkeypatch
     pytest.importorskip("openai")
     (workdir / "docs").mkdir()
     shutil.copy(ROOT / "docs" / "python.md", workdir / "docs")
+    shutil.copytree(ROOT / "examples" / "alderwren" / "people", workdir / "docs" / "people")
     (workdir / "manuals.yaml").write_text(PROMPT, encoding="utf-8")
     page = next(page for page in PAGES if page.name == name)
     ran = 0

@@ -69,6 +69,7 @@ def ask(model: Metered) -> Meter:
         ("azure:text-embedding-3-small", (1_000_000, 0), 0.02),
         ("huggingface:some/model", (1_000_000, 1_000_000), 0),
         ("gguf:/models/file.gguf", (10, 10), 0),
+        ("sentence-transformers:intfloat/multilingual-e5-large", (10, 10), 0),
     ],
 )
 def test_shipped_prices(model: str, tokens: tuple[int, int], dollars: float) -> None:
