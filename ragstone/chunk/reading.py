@@ -117,7 +117,7 @@ def _open_quotation(sentence: str) -> int | None:
 
 
 def _continues(text: str, previous: Span, sentence: Span) -> bool:
-    """Return whether the other sentence continues this one."""
+    """Return whether a sentence continues the previous one."""
     if not _on_one_line(text, previous, sentence):
         return False
     before, after = previous.of(text), sentence.of(text)

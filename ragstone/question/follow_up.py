@@ -56,14 +56,14 @@ class Last:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turns:
+class LastTurns:
     """The last turn of a conversation, and the last that was not refused."""
 
     asked: Last | None = None
     answered: Last | None = None
 
 
-def leant_on(question: Question, before: Turns) -> Last | None:
+def leant_on(question: Question, before: LastTurns) -> Last | None:
     """Return the turn that a question is read together with: none, or the last one that can tell what "it" is.
 
     A bare "Why?" asks about the last turn, whether it was refused or not.

@@ -17,7 +17,7 @@ from ragstone.question.follow_up import (
     CONTEXT_ANSWER,
     MOST_TURNS,
     Last,
-    Turns,
+    LastTurns,
     context_of,
     is_refused,
     joined,
@@ -68,14 +68,14 @@ def _about(question: Question, last: Last, context: Context) -> Question:
 
 def _parts(question: Question, context: Context) -> Iterator[Question]:
     """Yield the questions of a message, each with what it takes from the one before; nothing if there is only one."""
-    conversation = Turns()
+    conversation = LastTurns()
     for text in parts_of(question.wording.typed, question.language) if not question.talk else ():
         part = _alone(text, replace(context, language=question.language))
         if part.talk and not part.talk.names_something:
             continue
-        part = _following(part, conversation if part.depends else Turns(), context)
+        part = _following(part, conversation if part.depends else LastTurns(), context)
         last = Last(text=part.text, answer="")
-        conversation = Turns(asked=last, answered=last)
+        conversation = LastTurns(asked=last, answered=last)
         yield part
 
 
@@ -101,13 +101,13 @@ def read_again(question: Question, own: str, *, rewritten: bool = False) -> Ques
     return _with_meaning(kept, f"{added}{own}")
 
 
-def _turns(before: Sequence[Turn]) -> Turns:
+def _turns(before: Sequence[Turn]) -> LastTurns:
     """Return the turns that a question can lean on, as they were understood."""
-    return reduce(_after, before[-MOST_TURNS:], Turns())
+    return reduce(_after, before[-MOST_TURNS:], LastTurns())
 
 
 @lru_cache(maxsize=KEPT_TURNS)
-def _after(conversation: Turns, turn: Turn) -> Turns:
+def _after(conversation: LastTurns, turn: Turn) -> LastTurns:
     """Return the turns that a question can lean on after one more turn."""
     own = _turn(turn.question)
     if (own.about_answer and conversation.asked) or (own.talk and not own.talk.names_something):
@@ -115,7 +115,7 @@ def _after(conversation: Turns, turn: Turn) -> Turns:
     goes_on, refused = asks_back(turn.answer), is_refused(turn.answer)
     answer = "" if goes_on or refused else turn.answer[:CONTEXT_ANSWER]
     last = Last(text=_understood(own, conversation), answer=answer, goes_on=goes_on)
-    return Turns(asked=last, answered=conversation.answered if refused else last)
+    return LastTurns(asked=last, answered=conversation.answered if refused else last)
 
 
 @lru_cache(maxsize=KEPT_TURNS)
@@ -124,13 +124,13 @@ def _turn(text: str) -> Question:
     return _with_meaning(_alone(text, ALONE), text)
 
 
-def _understood(question: Question, conversation: Turns) -> str:
+def _understood(question: Question, conversation: LastTurns) -> str:
     """Return the text of a question with what it takes from the conversation."""
     whole = _completed(question, conversation)
     return whole.text if whole else joined(question, leant_on(question, conversation))
 
 
-def _completed(question: Question, conversation: Turns) -> Completed | None:
+def _completed(question: Question, conversation: LastTurns) -> Completed | None:
     """Return a question without a verb as the last one with another name; None if it is something else."""
     if conversation.asked is None or conversation.asked.goes_on or len(question.text.split()) > MOST_WORDS:
         return None
@@ -163,7 +163,7 @@ def _alone(text: str, context: Context) -> Question:
     return analysis.analysed(question, context.entities)
 
 
-def _following(question: Question, conversation: Turns, context: Context) -> Question:
+def _following(question: Question, conversation: LastTurns, context: Context) -> Question:
     """Return a question with what it takes from the conversation."""
     if whole := _completed(question, conversation):
         new = _alone(whole.text, replace(context, language=question.language or context.language))

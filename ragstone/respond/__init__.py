@@ -57,7 +57,7 @@ def build_answerer(
     from ragstone.respond.tables import TableReader
 
     least = threshold_for(embedder, settings.risk) if settings.risk else settings.abstain_below
-    tables = TableReader(known=occurs, weigh=weigh, least=least)
+    tables = TableReader(occurs=occurs, weigh=weigh, least=least)
     reading: PassageReader | None = None
     unread: tuple[str, ...] = ()
     if reader is not None and is_read(embedder):

@@ -44,7 +44,7 @@ _FOREIGN = {
     r"(vector|database|chroma|store|index).*(type|provider|backend|engine)": "index.vectors",
     r"(retriev|search|select|filter|rank).*(threshold|min_similarity|min_score)": "query.threshold",
     r"(retriev|search|select|context|rank).*(tokens|budget)": "rank.max_tokens",
-    r"(retriev|search|select|context|rank).*(top_k|max_chunks|n_results|limit|k)": "rank.top_k",
+    r"(retriev|search|select|context|rank).*(top_k|max_chunks|n_results|limit|[._]k)": "rank.top_k",
     r"(rank|boost|score|scoring|weight).*(intent|kind|type).*": "rank.boosts.kind",
     r"(rank|boost|score|scoring|weight).*code.*": "rank.boosts.code",
     r"(rank|boost|score|scoring|weight).*keyword.*": "rank.boosts.keywords",

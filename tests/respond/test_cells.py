@@ -70,7 +70,7 @@ GAMES = hit(HOSTS, "Winter games", 1)
 ISSUES = hit(ISSUED, "eu-002.pdf", 1, caption="Table 3 - European ABCP issuance")
 DEATHS = hit(DIED, "Deaths from heart disease and stroke in 2006", 2)
 READER = TableReader(
-    known=lambda words, _request: [True] * len(words), weigh=lambda words, _request: [1.0] * len(words)
+    occurs=lambda words, _request: [True] * len(words), weigh=lambda words, _request: [1.0] * len(words)
 )
 
 
@@ -560,3 +560,9 @@ def test_the_row_of_a_code_says_what_it_means(question: str):
     assert (found.cells[0].cell.text, found.probability) == ("Battery too cold", 0.85)
     other = read("What does E12 mean?", hit(codes, "Manual", 1))
     assert other is None or other.probability < 0.55
+
+
+def test_a_row_number_is_no_code():
+    rows = "No | Place\n11 | Leith\n12 | Bremen\n13 | Utrecht"
+    found = read("What does error 12 mean?", hit(rows, "Offices", 1))
+    assert found is None or found.probability < 0.55

@@ -265,7 +265,7 @@ def test_counts_words_that_no_document_has(model: MiniLM):
         RespondSettings(),
         matcher=build_matcher(model, weigh),
         sentences=chunk.sentences,
-        tables=TableReader(known=known, weigh=weigh),
+        tables=TableReader(occurs=known, weigh=weigh),
         occurs=known,
         weigh=weigh,
         estimate=estimate_for(model.fingerprint),

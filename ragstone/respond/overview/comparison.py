@@ -54,7 +54,7 @@ class _Cell:
 
 
 def compared(
-    mine_hits: Sequence[Hit],
+    first_hits: Sequence[Hit],
     other: Sequence[Hit],
     *,
     sentences: SentenceSplitter,
@@ -65,19 +65,19 @@ def compared(
     """Return what differs between two documents and what does not; None if one of them has nothing to quote.
 
     Args:
-        mine_hits: the chunks of a document, in order.
+        first_hits: the chunks of a document, in order.
         other: those of the other document.
         sentences: splits a text.
         weigh: weighs words by how rare they are.
         request: who asks.
         language: of the lines that are not quoted.
     """
-    if not mine_hits or not other:
+    if not first_hits or not other:
         return None
-    texts, full = replies(language), (name_of(mine_hits[0].chunk), name_of(other[0].chunk))
+    texts, full = replies(language), (name_of(first_hits[0].chunk), name_of(other[0].chunk))
     names = _short(*full)
-    mine, yours = quotable(mine_hits, sentences), quotable(other, sentences)
-    cells = list(_cells_apart(mine_hits, other, names))
+    mine, yours = quotable(first_hits, sentences), quotable(other, sentences)
+    cells = list(_cells_apart(first_hits, other, names))
     apart = sorted(_sentences_apart(mine, yours), key=_differs_in_dates)
     only_one, only_other, shared = _divided(mine, yours, weigh, request)
     figures = [_side_by_side(*pair, names) for pair in apart[:MOST_SENTENCES]]

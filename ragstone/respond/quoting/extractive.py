@@ -287,7 +287,7 @@ class ExtractiveAnswerer:
             others += [Quote(hit=hit, place=place, span=span) for span in self._sentences(hit.chunk.text)]
         versions = rivals(first.quote, others, lambda one: covered(asked, one), question)
         if replaced:
-            versions = (versions or Rivals(quote=first.quote)).with_older(passages(replaced))
+            versions = (versions or Rivals(quote=first.quote)).also_older(passages(replaced))
         if versions is None:
             return reading
         apart = {(one.hit.chunk.id, one.span.start) for one in (*versions.older, *versions.against)}

@@ -29,7 +29,8 @@ _START = re.compile(r"\n\s*|(?<=[.!?])\s+")
 LONGEST = (900, 500)
 """Characters of the first and the second passage, unless the words that likely answer are longer, as a list may be."""
 
-_BREAKS = (re.compile(r"\n[ \t]*\n\s*"), re.compile(r"\n"), re.compile(r"(?<=[.!?])\s"))
+_LINE_BREAK = re.compile(r"\n")
+_BREAKS = (re.compile(r"\n[ \t]*\n\s*"), _LINE_BREAK, re.compile(r"(?<=[.!?])\s"))
 """What may end a passage: a paragraph, else a line, else a sentence."""
 
 
@@ -145,9 +146,10 @@ def _below_its_name(quote: Quote, passage: Span) -> Span:
 
 def _heading_above(quote: Quote) -> str:
     """Return the nearest heading above a quote, in its chunk or before it; empty without one."""
-    chunk, (_, lines, _) = quote.hit.chunk, _BREAKS
-    above = [one for one in _pieces(chunk.text[: quote.span.start], lines) if structure.is_heading(chunk.text, one)]
-    return above[-1].of(chunk.text).strip("#*_ ") if above else chunk.heading
+    chunk = quote.hit.chunk
+    lines = reversed(_pieces(chunk.text[: quote.span.start], _LINE_BREAK))
+    above = next((one for one in lines if structure.is_heading(chunk.text, one)), None)
+    return above.of(chunk.text).strip("#*_ ") if above else chunk.heading
 
 
 def _named(chunk: Chunk, heading: str) -> str:

@@ -45,13 +45,11 @@ class Rivals:
         newer = [one for one in self.against if _edition(one).is_newer(_edition(self.quote))]
         return (*newer, *quoted, *(one for one in self.against if one not in newer))
 
-    def with_older(self, quotes: Iterable[Quote]) -> Rivals:
-        """Return the same, and which of the quotes are of versions older than what answers."""
-        own = _edition(self.quote)
-        some = (
-            one for one in quotes if own.is_newer(_edition(one)) and words_of(one.text) != words_of(self.quote.text)
-        )
-        return replace(self, older=tuple(_unlike((*self.older, *some)))[:MOST])
+    def also_older(self, quotes: Iterable[Quote]) -> Rivals:
+        """Return the same with more quotes of older versions, without those that say the same."""
+        said = words_of(self.quote.text)
+        unlike = _unlike((*self.older, *(one for one in quotes if words_of(one.text) != said)))
+        return replace(self, older=tuple(unlike)[:MOST])
 
 
 def rivals(

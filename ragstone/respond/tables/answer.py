@@ -52,12 +52,12 @@ class TableReader:
     """Reads the tables among the hits.
 
     Attributes:
-        known: says for each word whether any document contains it.
+        occurs: says for each word whether any document contains it.
         weigh: weighs words.
         least: probability from which on a cell or row is an answer.
     """
 
-    known: Known
+    occurs: Known
     weigh: Weigher
     least: float = 0.5
     _looked: Remembered[Looked | None] = field(default_factory=Remembered["Looked | None"], init=False, repr=False)
@@ -84,7 +84,7 @@ class TableReader:
             question,
             [looked.cells[0].hit.chunk],
             [hit.chunk for hit in evidence.hits],
-            occurs=self.known,
+            occurs=self.occurs,
             weigh=self.weigh,
             request=request,
         )

@@ -69,7 +69,8 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
         return None
     features = features_of(asked, candidates)
     scored = scores(features)
-    if explained := [n for n, one in enumerate(candidates) if _explains_code(asked, one)]:
+    explained = [n for n, one in enumerate(candidates) if _explains_code(asked, one)]
+    if len({id(candidates[n].row) for n in explained}) == 1:
         cell = candidates[max(explained, key=lambda n: scored[n])]
         return Looked(cells=(cell,), probability=_EXPLAINED, keys=_keys(asked, cell))
     if wanted := asked.asks.extreme:
@@ -109,11 +110,14 @@ def _is_asked_for(asked: Asked, table_cell: TableCell, features: CellFeatures) -
 
 
 def _explains_code(asked: Asked, table_cell: TableCell) -> bool:
-    """Return whether a row begins with the code whose meaning is all that is asked for: "What does E-104 mean?"."""
+    """Return whether a row begins with the code whose meaning is all that is asked for: "What does E-104 mean?".
+
+    A number alone is no code here, because it may count the rows.
+    """
     first = table_cell.row.cells[0]
     code = _UNCODED.sub("", first.text).lower()
-    own = (code, code.lstrip(ascii_lowercase))
-    return table_cell.cell is not first and any(one in own for one in asked.asks.codes)
+    digits = code.lstrip(ascii_lowercase)
+    return table_cell.cell is not first and code != digits and any(one in (code, digits) for one in asked.asks.codes)
 
 
 def _keys(asked: Asked, best: TableCell) -> tuple[Cell, ...]:
