@@ -7,6 +7,7 @@ ask:  index -> query -> rank -> respond  `Search`, `Ask`
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from ragstone.core.hits import Hits
 from ragstone.core.protocols import Role
 from ragstone.core.records import Trace
 from ragstone.core.request import Payer, Request
+from ragstone.core.research import LEVELS, Budget, Effort, ResearchEvent
 from ragstone.core.timing import Timings
 from ragstone.engine import background
 from ragstone.engine.ask import Ask
@@ -34,6 +36,7 @@ from ragstone.engine.learning import Learning, assigned, in_use
 from ragstone.engine.opening import Opening, OpenVersions, open_versions
 from ragstone.engine.originals import Originals
 from ragstone.engine.parts.source import BuildEmbedder
+from ragstone.engine.research.research import Research
 from ragstone.engine.search import Search
 from ragstone.engine.status import Status, status_of
 from ragstone.engine.versions import Versions
@@ -238,6 +241,55 @@ class KnowledgeBase:
                 if tracker:
                     tracker.note_question(version.settings, error)
                 raise
+
+    async def research(
+        self,
+        question: str,
+        where: Filter | str | None = None,
+        *,
+        reader: Reader,
+        effort: Effort = "research",
+        budget: Budget | None = None,
+        before: Sequence[Turn] = (),
+        session: str = "",
+        payer: Payer | None = None,
+        stop: threading.Event | None = None,
+        keep: bool = True,
+    ) -> AsyncGenerator[ResearchEvent]:
+        """Yield what a question is expected to cost, each action, the notebooks, and the events of `stream`.
+
+        Closing the generator stops all work.
+
+        Args:
+            question: in any language.
+            where: filter on the metadata of documents.
+            reader: the reader; only documents that they may read are used.
+            effort: how much work the question is worth.
+            budget: its limits; those of the effort in `LEVELS` if not given.
+            before: earlier turns of the same conversation.
+            session: name of a stored conversation.
+            payer: charged with the cost of the question.
+            stop: if it is set, no further action begins, and the answer is written from what was found so far.
+            keep: whether the turn and the answer are stored.
+
+        Raises:
+            UsageError, RetrievalError, ResponseError: as of `ask`.
+        """
+        with self.current() as version:
+            request = version.request(reader, payer, keep=keep)
+            events = Research(self._governed(version, question, request)).stream(
+                question,
+                where,
+                request,
+                effort=effort,
+                budget=budget or LEVELS[effort],
+                before=before,
+                session=session,
+                stop=stop,
+            )
+            async with aclosing(events):
+                async for event in events:
+                    yield event
 
     async def search(
         self,

@@ -196,25 +196,8 @@ class _Search:
     async def _search_names(self, best: Sequence[steps.Passage]) -> None:
         """Add the hits for names in the best passages; a failed search adds nothing."""
         names = steps.leading_names(self._asked, best[:SOURCES], NAMES)
-        keywords, analyzer = self._version.indexes.keywords(), self._version.indexes.analyzer()
         language, where = self._first.asked.wording.language, self._first.where
-        searches = [keywords.search(analyzer(name, language), PER_NAME, where) for name in names]
-        found = await asyncio.gather(*searches, return_exceptions=True)
-        best_of = dict[str, Matches]()
-        for name, matches in zip(names, found, strict=True):
-            if isinstance(matches, RagstoneError):
-                continue  # the first search reported the index
-            if isinstance(matches, BaseException):
-                raise matches
-            best_of[name] = matches
-        chunks = self._version.catalog.chunks([row for matches in best_of.values() for row in matches.rows.tolist()])
-        hits = [
-            Hit(chunk=chunks[row], score=0.0, why=(Step(stage=f"bm25 {STAGE}", score=score, rank=1, note=name),))
-            for name, matches in best_of.items()
-            for row, score in sorted(zip(matches.rows.tolist(), matches.scores.tolist(), strict=True))
-            if row in chunks
-        ]
-        self._add(hits, scored=False)
+        self._add(await named_hits(self._version, names, language, where, PER_NAME), scored=False)
 
     async def _plan(self) -> None:
         """Run the searches that a model plans, until it needs no more or nothing new is found."""
@@ -267,6 +250,37 @@ class _Search:
             why = (*hit.why, Step(stage=STAGE, score=least, rank=rank, note=str(step))) if step else hit.why
             out.append(replace(hit, score=least, why=why))
         return out[::-1]
+
+
+async def named_hits(
+    version: Components, names: Sequence[str], language: str, where: Filter | None, most: int
+) -> list[Hit]:
+    """Return the passages with each of some names, by keywords; a search that fails finds nothing.
+
+    Args:
+        version: what is searched.
+        names: what to look for.
+        language: ISO 639-1 code of the question.
+        where: the filter, including the reader's access.
+        most: passages for each name.
+    """
+    keywords, analyzer = version.indexes.keywords(), version.indexes.analyzer()
+    searches = [keywords.search(analyzer(name, language), most, where) for name in names]
+    results = await asyncio.gather(*searches, return_exceptions=True)
+    best_of = dict[str, Matches]()
+    for name, matches in zip(names, results, strict=True):
+        if isinstance(matches, RagstoneError):
+            continue  # the first search reported the index
+        if isinstance(matches, BaseException):
+            raise matches
+        best_of[name] = matches
+    chunks = version.catalog.chunks([row for matches in best_of.values() for row in matches.rows.tolist()])
+    return [
+        Hit(chunk=chunks[row], score=0.0, why=(Step(stage=f"bm25 {STAGE}", score=score, rank=1, note=name),))
+        for name, matches in best_of.items()
+        for row, score in sorted(zip(matches.rows.tolist(), matches.scores.tolist(), strict=True))
+        if row in chunks
+    ]
 
 
 def within(hits: Iterable[Hit], steps: Iterable[SearchStep]) -> tuple[SearchStep, ...]:

@@ -12,7 +12,7 @@ from ragstone.language.files import languages, table
 class Phrases:
     """What a refusal, passages that may answer, a failure and a summary say, and what stands before other documents.
 
-    Those of one language, with placeholders.
+    Those of one language, with placeholders. ``chain`` stands before the steps of research, the others with lists.
     """
 
     refusal: str
@@ -27,6 +27,10 @@ class Phrases:
     found: str
     older: str
     disagree: str
+    chain: str
+    listed: str
+    expected: str
+    none_listed: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from ragstone.core.answers import Answer
 from ragstone.core.hits import Hits
 from ragstone.core.reading import note_of
 from ragstone.core.records import Document, Hit, Span
+from ragstone.core.research import Notebook
 
 
 def answer(answer: Answer, *, explain: bool = False, metadata: bool = True) -> dict[str, Any]:
@@ -24,6 +25,18 @@ def search_note(hits: Hits) -> str:
     """Return what to say of the hits of a search as a whole; empty if nothing was missing and they match well."""
     weak = ("nothing matches well; these are only the nearest passages",) if any(one.is_weak for one in hits) else ()
     return "; ".join((*hits.notices, *weak))
+
+
+def notebook(notebook: Notebook) -> dict[str, Any]:
+    """Return what research did for a question, the documents that it read, and the documents of its list."""
+    read = {one.chunk.document_id: one.chunk.title for one in notebook.hits}
+    return {
+        "question": notebook.question.text,
+        "actions": [asdict(one) for one in notebook.taken],
+        "documents": [{"document_id": id, "title": title} for id, title in read.items()],
+        "open": list(notebook.open),
+        "items": asdict(notebook.items) if notebook.items else None,
+    }
 
 
 def hit(hit: Hit, rank: int, *, explain: bool = False, metadata: bool = True) -> dict[str, Any]:

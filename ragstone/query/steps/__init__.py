@@ -3,7 +3,7 @@
 from ragstone.query.steps.joining import Candidate, Chosen, Joining, Link
 from ragstone.query.steps.names import content
 from ragstone.query.steps.parts import Part, parts_of
-from ragstone.query.steps.passages import Passage, Weighed, leading_names, leaves_open
+from ragstone.query.steps.passages import Passage, Sentence, Weighed, leading_names, leaves_open
 from ragstone.query.steps.planned import planned
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Link",
     "Part",
     "Passage",
+    "Sentence",
     "Weighed",
     "content",
     "leading_names",

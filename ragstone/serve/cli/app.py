@@ -27,6 +27,7 @@ from ragstone.serve.cli import (
     measure,
     models,
     policy,
+    research,
     serving,
     users,
     worker,
@@ -41,7 +42,7 @@ STOPPED = {
     "rebuild": "stopped; the knowledge base is unchanged, and the same rebuild continues from here",
 }
 SECTIONS = {
-    "Ask": ("ask", "chat", "search", "show", "feedback", "models"),
+    "Ask": ("ask", "chat", "research", "search", "show", "feedback", "models"),
     "Documents": ("add", "sync", "crawl", "remove", "forget"),
     "Knowledge base": ("status", "settings", "presets", "rebuild", "history"),
     "Serve": ("serve", "worker", "mcp", "key", "user"),
@@ -94,6 +95,7 @@ def _main(  # pyright: ignore[reportUnusedFunction] - typer calls it
 for command in (
     ask.ask,
     ask.chat,
+    research.research,
     ask.search,
     models.models,
     documents.show,

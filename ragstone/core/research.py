@@ -1,0 +1,148 @@
+"""The records of research: how much effort a question is worth, what is done for it, and what was learnt.
+
+Research is one loop. A planner names an action, the action is done, the notebook grows, until the budget or the open
+points end. `ActionTaken` reports each action while it runs, and the answer is written from the notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ragstone.core.answers import Citation, Event
+from ragstone.core.question import Question
+from ragstone.core.records import Hit
+
+Effort = Literal["quick", "thorough", "research"]
+"""How much work a question is worth: one search, a few more, or as many as lead on."""
+EFFORTS: tuple[Effort, ...] = get_args(Effort)
+
+ActionKind = Literal["search", "document", "name", "read", "list", "stop"]
+"""What can be done next: ``search`` for words; search in one ``document``; look up passages with a ``name``; ``read``
+the passages around one; ``list`` the documents that fit; ``stop``."""
+ACTIONS: tuple[ActionKind, ...] = get_args(ActionKind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The limits of one question: actions, calls of language models, their tokens, seconds, and money.
+
+    ``money`` is in the currency of the price list; None for no limit.
+    """
+
+    actions: int
+    calls: int
+    tokens: int
+    seconds: float
+    money: float | None = None
+
+
+LEVELS: Mapping[Effort, Budget] = {
+    "quick": Budget(actions=1, calls=4, tokens=16_000, seconds=120),
+    "thorough": Budget(actions=12, calls=8, tokens=32_000, seconds=180),
+    "research": Budget(actions=40, calls=40, tokens=120_000, seconds=600),
+}
+"""The budget of each effort if none is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One thing to do: its kind, the words to look for, and the id of a document, if it is about one."""
+
+    kind: ActionKind
+    text: str = ""
+    document: str = ""
+
+    def __str__(self) -> str:
+        within = f" in {self.document}" if self.document else ""
+        return f"{self.kind}{within}: {self.text}" if self.text else f"{self.kind}{within}"
+
+
+STOP = Action(kind="stop")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What a question is expected to cost, and its limits; the first event of research.
+
+    ``cost`` is in the currency of the price list; None if a price is unknown.
+    """
+
+    effort: Effort
+    actions: int
+    calls: int
+    tokens: int
+    cost: float | None
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionTaken:
+    """An action that was taken: how many new passages it gave, the titles of some, and what is still open.
+
+    ``by_model`` says that a language model planned it; ``note`` says what went wrong.
+    """
+
+    action: Action
+    new: int
+    titles: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    by_model: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A document of a list, the words for which it is listed, and the probability, 0 to 1, that it belongs there."""
+
+    document_id: str
+    title: str
+    date: str
+    citation: Citation
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemList:
+    """A list of documents: ``expected`` is the estimated number of all that fit, at least the number of ``items``.
+
+    ``examined`` counts the documents that were decided one by one. ``is_complete`` says that no other document can
+    fit, because every one that the filter admits was decided.
+    """
+
+    wanted: str
+    items: tuple[Item, ...]
+    examined: int
+    expected: float
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notebook:
+    """What is known of a question: the passages that were read, best first, what was done, and what is open.
+
+    ``open`` has words of the question that no passage has. ``names`` are those that the best passages lead on to.
+    """
+
+    question: Question
+    hits: tuple[Hit, ...] = ()
+    taken: tuple[ActionTaken, ...] = ()
+    open: tuple[str, ...] = ()
+    items: ItemList | None = None
+
+    def has_done(self, action: Action) -> bool:
+        """Return whether an action was taken, in any case of its letters."""
+        key = (action.kind, action.text.casefold(), action.document)
+        return any(key == (one.action.kind, one.action.text.casefold(), one.action.document) for one in self.taken)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Researched:
+    """The notebooks of a question, one for each of its parts, before the answer is written from them."""
+
+    notebooks: tuple[Notebook, ...]
+
+
+ResearchEvent = Forecast | ActionTaken | Researched | Event
+"""An event of research: a forecast, actions, the notebooks, and the events of the answer, in this order."""

@@ -1,0 +1,69 @@
+"""The actions of research: each returns the passages that it finds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from ragstone.core.access import both
+from ragstone.core.filters import Filter, In
+from ragstone.core.records import Hit
+from ragstone.core.request import Request
+from ragstone.core.research import Action
+from ragstone.core.timing import Timings
+from ragstone.engine.components import Components
+from ragstone.engine.replied import hits_of_chunks
+from ragstone.engine.search import Search
+from ragstone.engine.steps import named_hits
+from ragstone.question import read
+
+READ = 10
+"""Passages that a search gives."""
+PER_NAME = 4
+"""Passages that a name gives."""
+LISTED = 30
+"""Passages of different documents that a list gives."""
+AROUND = 2
+"""Passages before and after one that is read on."""
+
+
+class Actions:
+    """Takes actions in one version of a knowledge base, for one reader."""
+
+    def __init__(self, version: Components, search: Search, where: Filter | None, request: Request) -> None:
+        self._version, self._search, self._where, self._request = version, search, where, request
+
+    async def take(self, action: Action, read_so_far: Sequence[Hit], language: str) -> list[Hit]:
+        """Return the passages that an action finds, best first, only those that the reader may read.
+
+        Raises:
+            RetrievalError: no leg of a search could be run.
+        """
+        match action.kind:
+            case "search":
+                hits = await self._found(action.text, self._where, READ)
+            case "document":
+                within = In(key="id", values=(action.document,))
+                hits = await self._found(action.text, both(self._where, within), READ)
+            case "name":
+                allowed = both(self._request.allowed, self._where)
+                hits = await named_hits(self._version, [action.text], language, allowed, PER_NAME)
+            case "list":
+                every = await self._found(action.text, self._where, LISTED)
+                hits = [*{hit.chunk.document_id: hit for hit in reversed(every)}.values()][::-1]
+            case "read":
+                hits = await asyncio.to_thread(self._around, action.document, read_so_far)
+            case "stop":
+                hits = []
+        return [hit for hit in hits if self._request.reader.may_read(hit.chunk.metadata)]
+
+    async def _found(self, text: str, where: Filter | None, count: int) -> list[Hit]:
+        evidence = await self._search.evidence(read(text), where, count, self._request, Timings())
+        return [*evidence.hits]
+
+    def _around(self, document: str, read_so_far: Sequence[Hit]) -> list[Hit]:
+        """Return the passages of a document around those that were read."""
+        places = [hit.chunk.index for hit in read_so_far if hit.chunk.document_id == document]
+        chunks = self._version.catalog.chunks_of([document]).values()
+        near = [one for one in chunks if any(abs(one.index - place) <= AROUND for place in places)]
+        return hits_of_chunks(sorted(near, key=lambda chunk: chunk.start))

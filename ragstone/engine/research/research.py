@@ -1,0 +1,243 @@
+"""Research as one loop: a planner names an action, the action is done, the notebook grows, until the budget ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from threading import Event as Stop
+
+from ragstone.core.answers import Answered, Draft, Event, EvidenceFound, SentenceClosed, TextWritten, Turn
+from ragstone.core.errors import ResponseError, RetrievalError
+from ragstone.core.filters import Filter
+from ragstone.core.question import Question
+from ragstone.core.records import Hit
+from ragstone.core.request import Deadline, Request
+from ragstone.core.research import Action, ActionTaken, Budget, Effort, Researched, ResearchEvent
+from ragstone.core.timing import Timings, timed
+from ragstone.engine.ask import Ask
+from ragstone.engine.assembly import under
+from ragstone.engine.cited import refuse_misquotes
+from ragstone.engine.components import Components
+from ragstone.engine.drafting import Drafting
+from ragstone.engine.finding import Checked, Finding
+from ragstone.engine.keeping import answer_of, judged, kept
+from ragstone.engine.passages import with_passages
+from ragstone.engine.replied import Replied
+from ragstone.engine.replying import Replying
+from ragstone.engine.research.actions import READ, Actions
+from ragstone.engine.research.notes import Notes
+from ragstone.engine.research.planning import Planner, RulePlanner
+from ragstone.engine.research.spending import PLANS, Spending
+from ragstone.engine.search import Search
+from ragstone.engine.steps import within
+from ragstone.question import Context, read
+from ragstone.respond.drafts import together
+from ragstone.respond.report import with_chain
+from ragstone.services.models import EXTRACTIVE
+
+EXPECTED = 8
+"""Actions that a question of several steps takes by rules."""
+
+Parts = AsyncGenerator[TextWritten | SentenceClosed | Draft]
+
+
+class Research:
+    """Answers questions with as many searches as they need, from one version of a knowledge base."""
+
+    def __init__(self, version: Components) -> None:
+        self._version, self._search = version, Search(version)
+        self._finding = Finding(version, self._search)
+
+    async def stream(
+        self,
+        text: str,
+        where: Filter | str | None,
+        request: Request,
+        *,
+        effort: Effort,
+        budget: Budget,
+        before: Sequence[Turn] = (),
+        session: str = "",
+        stop: Stop | None = None,
+    ) -> AsyncGenerator[ResearchEvent]:
+        """Yield the forecast, each action, the notebooks, and the events of the answer.
+
+        Closing the generator stops all work. If ``stop`` is set, no further action begins, and the answer is written
+        from what was found so far.
+
+        Raises:
+            UsageError: the question is blank, or the filter is malformed.
+            RetrievalError: no leg of the first search could be run.
+        """
+        version, timings = self._version, Timings()
+        request = replace(request, deadline=Deadline.after(budget.seconds))
+        spending = Spending(version, budget, request, stop)
+        allowed = self._search.filter_of(text, where, request)
+        if effort == "quick":
+            yield spending.forecast(effort, actions=1, plans=0)
+            async with aclosing(Ask(version).stream(text, where, request, before=before, session=session)) as events:
+                async for event in events:
+                    yield event
+            return
+        if session:  # the journal may be busy, so it is read in a thread
+            session = request.reader.session(session)
+            turns = version.history.conversations().before
+            before = (*await asyncio.to_thread(turns, session, version.count_tokens), *before)
+        question = read(text, Context(before=before, entities=version.settings.query.entities))
+        if replied := await Replying(version, self._search).reply(question, before, allowed, request, timings):
+            yield spending.forecast(effort, actions=1, plans=0)
+            async with aclosing(self._replied(replied, request, timings, session)) as events:
+                async for event in events:
+                    yield event
+            return
+        points = question.parts or (question,)
+        checked, notes = list[Checked](), list[Notes]()
+        for place, point in enumerate(points, start=1):
+            first = await self._finding.found(point, before, allowed, request, timings)
+            own = Notes(version, first.evidence.question, request)
+            new = own.add((*first.evidence.hits, *first.evidence.further)[:READ])
+            needs_more = bool(own.needs_more() or own.absent())
+            if place == 1:
+                spending.reserve(first.evidence)
+                plans = PLANS[effort] * len(points) if needs_more else 0
+                yield spending.forecast(effort, actions=EXPECTED if needs_more else 1, plans=plans, parts=len(points))
+            yield own.note(Action(kind="search", text=own.question.wording.text), new)
+            planners = self._planners(effort, needs_more=needs_more)
+            actions = Actions(version, self._search, allowed, request)
+            async with aclosing(_taken(own, planners, actions, request, spending, place / len(points))) as events:
+                async for event in events:
+                    yield event
+            checked.append(await self._with_notes(first, own))
+            notes.append(own)
+        yield Researched(notebooks=tuple(one.notebook() for one in notes))
+        drafting = Drafting(version if spending.may_write() else _quoting(version))
+        drafts = list[Draft]()
+        for one, own in zip(checked, notes, strict=True):
+            yield EvidenceFound(evidence=one.evidence)
+            async with aclosing(timed(drafting.drafted(one, before, request), timings, "answer")) as parts:
+                async for part in parts:
+                    if not isinstance(part, Draft):
+                        yield part
+                        continue
+                    drafts.append(self._with_chain(part, own, one))
+        if len(drafts) < len(checked):
+            raise ResponseError("the answerer ended without an answer")
+        whole, evidence = drafts[0], checked[0]
+        if len(drafts) > 1:
+            whole = together([one.evidence.question.wording.typed for one in checked], drafts)
+            evidence = _merged(question, checked)
+        yield await self._answered(whole, evidence, request, timings, session)
+
+    def _planners(self, effort: Effort, *, needs_more: bool) -> list[Planner]:
+        """Return who plans, in order: the rules cost nothing, so a model plans only what they leave."""
+        del effort, needs_more
+        return [RulePlanner()]
+
+    async def _replied(
+        self, replied: Replied, request: Request, timings: Timings, session: str
+    ) -> AsyncGenerator[Event]:
+        """Yield the events of a reply that needs no research."""
+        yield EvidenceFound(evidence=replied.evidence)
+        draft: Draft | None = None
+        async with aclosing(Drafting(self._version).given(replied, request)) as parts:
+            async for part in parts:
+                if isinstance(part, Draft):
+                    draft = part
+                else:
+                    yield part
+        if draft is None:
+            raise ResponseError("the answerer ended without an answer")
+        yield await self._answered(draft, Checked(evidence=replied.evidence), request, timings, session)
+
+    async def _with_notes(self, checked: Checked, notes: Notes) -> Checked:
+        """Return the evidence of the first search with the passages that belong together in front."""
+        if len(notes.taken) < 2:
+            return checked
+        evidence, ranked = checked.evidence, notes.ranked()
+        count = max(len(evidence.hits), len(notes.together()))
+        hits, further = ranked[:count], ranked[count:]
+        shown = {hit.chunk.id for hit in hits}
+        evidence = replace(
+            evidence,
+            hits=tuple(hits),
+            further=tuple(further),
+            tables=tuple(hit for hit in evidence.tables if hit.chunk.id not in shown),
+            steps=within(hits, (*evidence.steps, *notes.steps())),
+        )
+        return replace(checked, evidence=await asyncio.to_thread(with_passages, self._version, evidence))
+
+    def _with_chain(self, draft: Draft, notes: Notes, checked: Checked) -> Draft:
+        """Return an answer with the quotes that lead to it, if the question needs several passages."""
+        if len(notes.taken) < 2 or not notes.needs_more():
+            return draft
+        language = self._version.settings.respond.language or checked.evidence.question.language
+        whole = with_chain(draft, notes.quotes(), language)
+        refuse_misquotes(whole.citations, checked.evidence)
+        return whole
+
+    async def _answered(
+        self, draft: Draft, checked: Checked, request: Request, timings: Timings, session: str
+    ) -> Answered:
+        """Return the last event: the judged and stored answer."""
+        version = self._version
+        draft, scores = await judged(version, checked.evidence, draft, request, timings)
+        answer = answer_of(version, checked, draft, scores, request, timings)
+        degraded = bool(checked.evidence.missing) or draft.degraded
+        version.history.statistics().note_answer(answer, degraded=degraded, cached=version.settings.cache.enabled)
+        return Answered(answer=await asyncio.to_thread(kept, version, answer, session, checked.evidence, request))
+
+
+async def _taken(
+    notes: Notes,
+    planners: Sequence[Planner],
+    actions: Actions,
+    request: Request,
+    spending: Spending,
+    share: float,
+) -> AsyncGenerator[ActionTaken]:
+    """Yield the actions of some planners, one planner after the other, until the budget or its share ends."""
+    for planner in planners:
+        while spending.has_time(share):
+            planned = await planner.next(notes, request)
+            if planned.action.kind == "stop":
+                break
+            spending.actions += 1
+            hits, note = list[Hit](), planned.note
+            try:
+                hits = await actions.take(planned.action, notes.hits, notes.question.wording.language)
+            except RetrievalError as error:
+                note = f"The search failed: {error}"
+            yield notes.note(planned.action, notes.add(hits), by_model=planned.by_model, note=note)
+
+
+def _merged(question: Question, checked: Sequence[Checked]) -> Checked:
+    """Return the evidence of several questions as one."""
+    every = [one.evidence for one in checked]
+    hits = {hit.chunk.id: hit for one in every for hit in one.hits}
+    others = {hit.chunk.id: hit for one in every for hit in (*one.tables, *one.versions, *one.further)}
+    whole = replace(
+        every[0],
+        question=replace(question, language=question.language or every[0].question.language),
+        hits=tuple(hits.values()),
+        missing=tuple(dict.fromkeys(problem for one in every for problem in one.missing)),
+        notices=tuple(dict.fromkeys(notice for one in every for notice in one.notices)),
+        versions=tuple(hit for id, hit in others.items() if id not in hits),
+        tables=(),
+        further=(),
+        steps=tuple(step for one in every for step in one.steps),
+        rows=tuple(rows for one in every for rows in one.rows),
+        passages=tuple(passage for one in every for passage in one.passages),
+    )
+    return Checked(evidence=whole, web_searched=any(one.web_searched for one in checked))
+
+
+def _quoting(version: Components) -> Components:
+    """Return a version that quotes, because the budget has no room for a model that writes."""
+    own = version.settings
+    if own.respond.model.name == EXTRACTIVE:
+        return version
+    model = own.respond.model.model_copy(update={"name": EXTRACTIVE})
+    respond = own.respond.model_copy(update={"model": model, "cheap": ""})
+    return under(version, own.model_copy(update={"respond": respond}))

@@ -1,0 +1,162 @@
+"""The command that answers with more than one search: research."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import threading
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragstone.core.access import Reader
+from ragstone.serve.cli import typed
+from ragstone.serve.cli.options import (
+    DEFAULT_KB,
+    As,
+    Asked,
+    Json,
+    Kb,
+    Session,
+    Where,
+    opened,
+    with_question_settings,
+)
+
+if TYPE_CHECKING:
+    from ragstone.core.answers import Answer
+    from ragstone.core.research import Effort, Notebook, ResearchEvent
+
+EffortOption = Annotated[
+    str, typer.Option("--effort", metavar="quick|thorough|research", help="How much work the question is worth.")
+]
+Seconds = Annotated[float | None, typer.Option("--seconds", min=1, help="Maximum seconds.", show_default=False)]
+Calls = Annotated[
+    int | None, typer.Option("--calls", min=0, help="Maximum calls of language models.", show_default=False)
+]
+Tokens = Annotated[
+    int | None, typer.Option("--tokens", min=0, help="Maximum tokens of language models.", show_default=False)
+]
+Money = Annotated[
+    float | None,
+    typer.Option("--money", min=0, help="Stop at this cost, in the currency of the prices.", show_default=False),
+]
+Csv = Annotated[
+    Path | None,
+    typer.Option("--csv", metavar="FILE", help="Write the documents of a list to this file.", show_default=False),
+]
+
+
+@with_question_settings
+def research(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="In quotes.", show_default=False)],
+    asked: Asked,
+    effort: EffortOption = "research",
+    seconds: Seconds = None,
+    calls: Calls = None,
+    tokens: Tokens = None,
+    money: Money = None,
+    csv: Csv = None,
+    kb: Kb = DEFAULT_KB,
+    where: Where = None,
+    session: Session = "",
+    groups: As = None,
+    as_json: Json = False,
+) -> None:
+    """Answer a question that needs several searches, or list all documents that fit.
+
+    The expected cost and each step go to standard error. Ctrl-C ends the search and answers from what was found so far;
+    a second Ctrl-C ends the command.
+    """
+    from ragstone.core.research import LEVELS
+    from ragstone.serve import as_json as json
+    from ragstone.serve.as_csv import csv_of
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import answers
+
+    level = _level(effort)
+    given = {"seconds": seconds, "calls": calls, "tokens": tokens, "money": money}
+    budget = replace(LEVELS[level], **{name: value for name, value in given.items() if value is not None})
+    with opened(kb, asked) as opened_kb:
+        stop = threading.Event()
+        events = opened_kb.research(
+            typed.text(question),
+            where,
+            reader=Reader.of(groups),
+            effort=level,
+            budget=budget,
+            session=session,
+            stop=stop,
+        )
+        answer, notebooks = asyncio.run(_watched(events, stop, quiet=as_json))
+        respond = opened_kb.settings.respond
+    if csv:
+        items = [item for one in notebooks if one.items for item in one.items.items]
+        csv.write_text(csv_of(items), encoding="utf-8")
+    if as_json:
+        notes = [json.notebook(one) for one in notebooks]
+        screen.write_json({**json.answer(answer, metadata=respond.metadata), "research": notes})
+        return
+    screen.write(answers.answer(answer, shown=respond.shown))
+    screen.write(answers.notices(answer), sys.stderr)
+
+
+def _level(typed_effort: str) -> Effort:
+    from ragstone.core.errors import UsageError
+    from ragstone.core.research import EFFORTS
+
+    for effort in EFFORTS:
+        if effort == typed_effort:
+            return effort
+    raise UsageError(f"--effort {typed_effort} does not exist; choose {', '.join(EFFORTS)}")
+
+
+async def _watched(
+    events: AsyncGenerator[ResearchEvent], stop: threading.Event, *, quiet: bool
+) -> tuple[Answer, Sequence[Notebook]]:
+    """Return the answer and the notebooks; report each step to standard error."""
+    from ragstone.core.answers import Answered
+    from ragstone.core.errors import ResponseError
+    from ragstone.core.research import ActionTaken, Forecast, Researched
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import research
+
+    notebooks: Sequence[Notebook] = ()
+    with _stopping(stop):
+        async with aclosing(events):
+            async for event in events:
+                match event:
+                    case Forecast() | ActionTaken() if not quiet:
+                        screen.write(research.progress(event), sys.stderr)
+                    case Researched():
+                        notebooks = event.notebooks
+                    case Answered():
+                        return event.answer, notebooks
+                    case _:
+                        pass
+    raise ResponseError("the stream ended without an answer")
+
+
+@contextmanager
+def _stopping(stop: threading.Event) -> Generator[None]:
+    """Let the first Ctrl-C set ``stop``; the second one ends the command."""
+    loop = asyncio.get_running_loop()
+
+    def first() -> None:
+        stop.set()
+        loop.remove_signal_handler(signal.SIGINT)
+
+    try:
+        loop.add_signal_handler(signal.SIGINT, first)
+    except (NotImplementedError, RuntimeError, ValueError):  # not POSIX, or not in the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
