@@ -5,7 +5,19 @@
 currencies, and `places` its countries. To add a language, add a file with the entries of ``en.yaml``.
 """
 
-from ragstone.language.texts import Phrases, Replies, phrases, replies
+from ragstone.language.texts import Drafts, Phrases, Replies, drafts, phrases, replies
 from ragstone.language.words import Words, language_of, languages, lexicon, plain
 
-__all__ = ["Phrases", "Replies", "Words", "language_of", "languages", "lexicon", "phrases", "plain", "replies"]
+__all__ = [
+    "Drafts",
+    "Phrases",
+    "Replies",
+    "Words",
+    "drafts",
+    "language_of",
+    "languages",
+    "lexicon",
+    "phrases",
+    "plain",
+    "replies",
+]

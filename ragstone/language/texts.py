@@ -70,6 +70,19 @@ class Replies:
     unclear: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafts:
+    """How questions of an evaluation are drafted in one language, with placeholders, and two patterns."""
+
+    cell: str
+    definition: str
+    section: str
+    elsewhere: str
+    how: str
+    how_heading: str
+    defines: str
+
+
 @cache
 def phrases(language: str) -> Phrases:
     """Return the texts of a language; in English if it has no file."""
@@ -80,3 +93,9 @@ def phrases(language: str) -> Phrases:
 def replies(language: str) -> Replies:
     """Return the replies of a language; in English if it has no file."""
     return Replies(**table(language if language in languages() else "en")["replies"])
+
+
+@cache
+def drafts(language: str) -> Drafts:
+    """Return how questions are drafted in a language; in English if it has no file."""
+    return Drafts(**table(language if language in languages() else "en")["drafts"])

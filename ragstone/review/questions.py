@@ -1,12 +1,13 @@
 """Read questions and the sources of their answers from a CSV that a team writes about its own documents.
 
-    question,source,answerable,lang,kind
-    How long is the warranty?,terms.md,,en,
-    Where do visitors park?,visitors.md;map.pdf,,en,
-    Who won the cup in 1998?,,no,en,
+    question,source,answerable,lang,kind,evidence
+    How long is the warranty?,terms.md,,en,,The warranty is two years.
+    Where do visitors park?,visitors.md;map.pdf,,en,,
+    Who won the cup in 1998?,,no,en,,
 
 Only the columns ``question`` and ``source`` are required. A source is the id of a document, or the end of one; several
-are separated by semicolons. ``answerable`` is no if the documents do not answer the question.
+are separated by semicolons. ``answerable`` is no if the documents do not answer the question. ``evidence`` is
+what an answer must quote from: words of the source.
 """
 
 from __future__ import annotations
@@ -72,7 +73,14 @@ def read_questions(path: Path, find: Callable[[str], str], documents: Callable[[
         if text in queries:
             row.fail(f"the question '{text}' is asked a second time")
         extras = {"kind": row.cell("kind")} if row.cell("kind") else {}
-        queries[text] = Query(id=text, text=text, lang=row.cell("lang"), answerable=row.answerable(), extras=extras)
+        queries[text] = Query(
+            id=text,
+            text=text,
+            lang=row.cell("lang"),
+            evidence_sentences=(row.cell("evidence"),) if row.cell("evidence") else (),
+            answerable=row.answerable(),
+            extras=extras,
+        )
         try:
             qrels[text] = {find(source): 1 for source in row.sources()}
         except NotFound as error:

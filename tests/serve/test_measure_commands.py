@@ -42,6 +42,23 @@ def test_a_knowledge_base_is_measured_on_a_csv(run: Run, faq: Path) -> None:
     no_fetching((faq.parent / "page.html").read_text())
 
 
+def test_drafted_questions_are_measured(run: Run, kb: Path) -> None:
+    nothing = run("eval", "make", "drafted.csv")
+    assert nothing.code == 2
+    assert "no headings, definitions or tables" in nothing.err
+    (kb.parent / "prices.md").write_text("# Flour\n\n| Flour | Price |\n|---|---|\n| Rye | 1.20 |\n| Oat | 1.40 |\n")
+    assert run("add", "prices.md").code == 0
+    made = run("eval", "make", "drafted.csv", "--count", "2", "--unanswerable", "1")
+    assert (made.code, made.err) == (0, "")
+    assert made.out.startswith("drafted.csv: 2 questions, and 0 without an answer, by rules\n")
+    measured = run("eval", "drafted.csv", "--json")
+    assert measured.json["answers"]["answers_right"]["whole"] == 2, "their evidence judges the answers"
+    refused = run("eval", "make", "drafted.csv")
+    assert refused.code == 2
+    assert "may have been corrected" in refused.err
+    assert (kb.parent / "drafted.csv").is_file()
+
+
 def test_the_gate_by_its_exit_codes(run: Run, faq: Path) -> None:
     run("eval", "faq.csv", "--save", "base.json")
     held = run("eval", "gate", "base.json", "faq.csv", "--metric", "mrr@10", "--metric", "recall@5")

@@ -1,4 +1,4 @@
-"""Commands that measure: the group eval (run, sweep, compare, gate)."""
+"""Commands that measure: the group eval (run, make, sweep, compare, gate)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 import typer.core
 
 from ragstone.core.access import OWNER, Reader
-from ragstone.serve.cli.options import As, Asked, Json, with_settings
+from ragstone.serve.cli.options import DEFAULT_KB, As, Asked, Json, Kb, opened, with_settings
 
 if TYPE_CHECKING:
     from ragstone.engine.experiments.sweep import SweepReport
@@ -99,6 +99,38 @@ def evaluate(
     head = line((one_line(report.dataset), "bold"), f": {measured.evaluated(report)}")
     view = [head, *measured.evaluation(report), *([measured.questions(report)] if per_question else [])]
     screen.show(asdict(report), view, as_json=as_json)
+
+
+@app.command()
+@with_settings
+def make(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The CSV to write; a new file.", show_default=False)],
+    asked: Asked,
+    kb: Kb = DEFAULT_KB,
+    count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="At most this many answerable ones.")] = 40,
+    unanswerable: Annotated[
+        int, typer.Option("--unanswerable", metavar="N", min=0, help="At most this many without an answer.")
+    ] = 10,
+    as_json: Json = False,
+) -> None:
+    """Draft questions from the documents of a knowledge base.
+
+    The CSV has the columns of `ragstone eval run`; evidence are the words that answer a question. The language model of
+    the settings writes the questions; without one, they come from headings, definitions and tables. Correct the file
+    before you measure: delete what nobody would ask, and ask in the words of your users.
+    """
+    from ragstone.core.errors import UsageError
+    from ragstone.engine.experiments.drafting import draft_questions
+    from ragstone.review.drafts import write
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import measured
+
+    if file.exists():
+        raise UsageError(f"{file} exists already and may have been corrected; name a new file")
+    with opened(kb, asked) as live, screen.spinner("reading the documents") as update:
+        drafts = asyncio.run(draft_questions(live, count, unanswerable, on_progress=update))
+    write(drafts.questions, file)
+    screen.show(asdict(drafts), measured.drafted(drafts, str(file)), as_json=as_json)
 
 
 @app.command()

@@ -30,6 +30,7 @@ from ragstone.serve.views.blocks import (
 
 if TYPE_CHECKING:
     from ragstone.engine.comparison import VersionComparison
+    from ragstone.engine.experiments.drafting import Drafts
     from ragstone.engine.experiments.sweep import SweepReport, VariantResult
 
 GROUPED = ("ndcg@10", "mrr@10", "recall@10")
@@ -43,6 +44,20 @@ SHOWN_CHANGED = 10
 ID = 70
 """Characters of a document id that are shown, from its end."""
 _RANKS = (1, 2, 3, 4, 5, 10, 20)
+
+
+# ---------------------------------------------------------------- drafted questions
+
+
+def drafted(drafts: Drafts, file: str) -> Iterator[Block]:
+    """Show how many questions were drafted, how, and what to do with them."""
+    answerable = [one for one in drafts.questions if one.is_answerable]
+    by = drafts.model or "rules"
+    others = len(drafts.questions) - len(answerable)
+    yield line(f"{file}: {count(len(answerable), 'question')}, and {others} without an answer, by {by}")
+    if drafts.dropped:
+        yield line(f"{count(drafts.dropped, 'draft')} of the model dropped: no exact evidence, or answered after all")
+    yield line("Correct the file, for drafts share words with the documents; then run: ragstone eval " + file)
 
 
 # ---------------------------------------------------------------- evaluations
