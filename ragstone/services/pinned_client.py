@@ -26,6 +26,11 @@ _MOST_BYTES = 50_000_000
 """Size of a reply that is read as a whole."""
 _MOST_REDIRECTS = 5
 _MOVED = (301, 302, 303, 307, 308)
+_MEANINGS = {
+    401: ": the password or token is missing, wrong or expired",
+    403: ": the account or token may not read this",
+    429: ": too many requests; the next sync continues",
+}
 _FAILURES = (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.RemoteProtocolError)
 
 
@@ -37,6 +42,14 @@ class Limits:
     timeout_seconds: float
     retries: int
     setting: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The decoded JSON of a reply, and its header fields by their names in lower case."""
+
+    value: Any
+    headers: Mapping[str, str]
 
 
 class PinnedClient:
@@ -67,10 +80,12 @@ class PinnedClient:
         content = b"" if body is None else json.dumps(body).encode()
         kind = {"Content-Type": "application/json"} if content else {}
         reply = self.request(method, url, headers={"Accept": "application/json", **kind}, content=content)
-        try:
-            return json.loads(reply.body)
-        except ValueError as error:
-            raise SourceError(f"{_shown(url)} did not send JSON") from error
+        return _decoded(url, reply)
+
+    def page(self, method: str, url: str) -> Page:
+        """Return the decoded JSON of a reply with its header fields; raises as `json`."""
+        reply = self.request(method, url, headers={"Accept": "application/json"})
+        return Page(value=_decoded(url, reply), headers=reply.headers)
 
     def request(
         self, method: str, url: str, *, headers: Mapping[str, str] | None = None, content: bytes = b""
@@ -119,9 +134,10 @@ class PinnedClient:
                         is_answered = True
                         yield reply, blocks
                         return
-                    reason = f"{_shown(url)} answers {reply.status}"
-                    wait = retry_after(reply.headers.get("retry-after", ""))
-                    passing = reply.status in _PASSING and (wait is None or wait <= _LONGEST_WAIT)
+                    reason = f"{_shown(url)} answers {reply.status}{_MEANINGS.get(reply.status, '')}"
+                    wait = _requested_wait(reply)
+                    may_pass = reply.status in _PASSING or (reply.status == 403 and wait is not None)
+                    passing = may_pass and (wait is None or wait <= _LONGEST_WAIT)
             except _FAILURES as error:
                 reason, passing = f"{_shown(url)}: {in_words(error)}", not is_answered
             except httpcore2.ProtocolError as error:
@@ -169,6 +185,22 @@ class _Pinned(httpcore2.SyncBackend):
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
         raise failure
+
+
+def _decoded(url: str, reply: Reply) -> Any:
+    try:
+        return json.loads(reply.body)
+    except ValueError as error:
+        raise SourceError(f"{_shown(url)} did not send JSON") from error
+
+
+def _requested_wait(reply: Reply) -> float | None:
+    """Return the seconds that a server asks to wait, also as GitHub says it; None if it does not ask."""
+    wait = retry_after(reply.headers.get("retry-after", ""))
+    reset = reply.headers.get("x-ratelimit-reset", "")
+    if wait is None and reply.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
+        wait = max(0.0, float(reset) - time.time())
+    return wait
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:

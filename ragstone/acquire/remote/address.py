@@ -42,6 +42,11 @@ class Address:
         """The user and the server, without the scheme and the path."""
         return f"{self.user}@{self.server}" if self.user else self.server
 
+    @property
+    def origin(self) -> str:
+        """The address of the server on the web; a scheme that ends in ``http`` is without encryption."""
+        return f"{'http' if self.scheme.endswith('http') else 'https'}://{self.server}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:

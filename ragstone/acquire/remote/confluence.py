@@ -60,7 +60,7 @@ class ConfluenceSource:
             raise UsageError("write the address of a space as confluence://HOST/wiki/spaces/KEY")
         place = f"{address.server}{before.rstrip('/')}"
         self.address = f"{address.scheme}://{place}" + (f"/spaces/{self._key}" if self._key else "")
-        self._base = f"{'http' if address.scheme.endswith('http') else 'https'}://{place}"
+        self._base = address.origin + before.rstrip("/")
         self._user, self._opening = address.user, opening
         self._others = dict[str, "frozenset[str] | None"]()
         rules = opening.settings.access

@@ -20,7 +20,7 @@ _SMALL = 8 * _BLOCK
 """Bytes up to which a file is had with a single request."""
 _SERVERS = {"sftp": 22, "ssh": 22, "ftp": 21, "smb": 445, "webhdfs": 50070}
 """Schemes whose host is a server to connect to, and its usual port. The host of others is a bucket or an account."""
-_PACKAGES = {"sftp": "paramiko", "ssh": "paramiko", "smb": "smbprotocol", "webhdfs": "requests", "github": "requests"}
+_PACKAGES = {"sftp": "paramiko", "ssh": "paramiko", "smb": "smbprotocol", "webhdfs": "requests"}
 """What fsspec's own classes need."""
 _NO_PLACES = frozenset({
     "async_wrapper", "asynclocal", "blockcache", "cached", "data", "dir", "file", "filecache", "generic", "libarchive",

@@ -47,7 +47,7 @@ class NotionSource:
             raise UsageError("write the address of a Notion database as notion://api.notion.com/ID, with 32 digits")
         self._database = id[1] if id else ""
         self.address = f"{address.scheme}://{address.server}" + (f"/{self._database}" if id else "")
-        self._base = f"{'http' if address.scheme.endswith('http') else 'https'}://{address.server}/v1"
+        self._base = f"{address.origin}/v1"
         self._opening = opening
         self._people = dict[str, str]()
 

@@ -98,6 +98,22 @@ def open_source(source: str, settings: AcquireSettings, folder: Path) -> Source:
             from ragstone.acquire.remote.notion import NotionSource
 
             return NotionSource(address, opening)
+        case "github" | "github+http":
+            from ragstone.acquire.remote.github import GitHubSource
+
+            return GitHubSource(address, opening)
+        case "jira" | "jira+http":
+            from ragstone.acquire.remote.jira import JiraSource
+
+            return JiraSource(address, opening)
+        case "gdrive" | "gdrive+http":
+            from ragstone.acquire.remote.google_drive import GoogleDriveSource
+
+            return GoogleDriveSource(address, opening)
+        case "sharepoint" | "sharepoint+http":
+            from ragstone.acquire.remote.sharepoint import SharePointSource
+
+            return SharePointSource(address, opening)
         case _:
             from ragstone.acquire.remote.fsspec_files import FsspecSource
 

@@ -46,7 +46,7 @@ class WebDavSource:
         place = f"{address.scheme}://{address.place}"
         self.address = f"{place}/{address.path}" if address.path else place
         self._at, self._opening = address, opening
-        self._origin = f"{'http' if address.scheme.endswith('http') else 'https'}://{address.server}"
+        self._origin = address.origin
 
     def entries(self) -> Iterator[Entry | Skipped]:
         root = self._at.path

@@ -1,0 +1,123 @@
+"""Issues of Jira, in the cloud or a data centre, each with its comments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from html import escape
+from urllib.parse import urlencode
+
+from ragstone.acquire.remote.address import Address, Opening
+from ragstone.acquire.remote.replies import Json, inside, objects, texts
+from ragstone.core.errors import SourceError, UsageError
+from ragstone.core.filters import Scalar
+from ragstone.core.records import Skipped
+from ragstone.core.source import Entry
+from ragstone.services.pinned_client import PinnedClient
+
+_PER_PAGE = 100
+_MOST_REPLIES = 10_000
+_FIELDS = ("summary", "updated", "created", "status", "issuetype", "reporter", "assignee", "labels", "security")
+
+
+class JiraSource:
+    """The issues of a project, or of all projects that the token may read.
+
+    The address is ``jira://user@company.atlassian.net/projects/KEY``. The token is in ``JIRA_TOKEN``, or in the
+    variable that the connection names: with a user an API token of the cloud, without one a personal access token of a
+    data centre. Jira does not list who may read a project: say so with the groups of the connection. An issue with a
+    security level can be read by the owner alone, because Jira does not tell whom the level lets in.
+    """
+
+    def __init__(self, address: Address, opening: Opening) -> None:
+        before, found, after = f"/{address.path}/".partition("/projects/")
+        self._key = after.partition("/")[0] if found else ""
+        if not address.host or (self._key and not self._key.replace("_", "").isalnum()):
+            raise UsageError("write the address of a project as jira://USER@company.atlassian.net/projects/KEY")
+        self._base = address.origin + before.rstrip("/")
+        place = self._base.partition("://")[2]
+        self.address = f"{address.scheme}://{place}" + (f"/projects/{self._key}" if self._key else "")
+        self._user, self._opening = address.user, opening
+
+    def entries(self) -> Iterator[Entry | Skipped]:
+        project = f'project = "{self._key}" ' if self._key else ""
+        # By creation, so that a change during the listing moves nothing to another page. The cloud wants a restriction.
+        jql = f"{project or 'created is not EMPTY '}ORDER BY created ASC, key ASC"
+        asked = {"jql": jql, "fields": ",".join(_FIELDS), "maxResults": str(_PER_PAGE)}
+        for issue in self._cloud(asked) if self._user else self._paged("search", "issues", asked):
+            yield self._entry(issue)
+
+    def fetch(self, entry: Entry) -> Iterator[bytes]:
+        issue = self._reply(f"issue/{entry.name}", {"fields": "description", "expand": "renderedFields"})
+        text = inside(issue, "renderedFields").get("description") or ""
+        yield f"<h1>{escape(entry.title)}</h1>\n{text}\n".encode()
+        comments = f"issue/{entry.name}/comment"
+        for one in self._paged(comments, "comments", {"expand": "renderedBody", "maxResults": str(_PER_PAGE)}):
+            if not one.get("visibility"):  # for a role or group only
+                head = f"Comment of {_person(one, 'author')} on {str(one.get('created', ''))[:10]}"
+                yield f"<h2>{escape(head)}</h2>\n{one.get('renderedBody') or ''}\n".encode()
+
+    def close(self) -> None:
+        if "_client" in self.__dict__:
+            self._client.close()
+
+    @cached_property
+    def _client(self) -> PinnedClient:
+        if self._user:
+            return self._opening.client(self._opening.basic(self._user, "JIRA_TOKEN"))
+        token = self._opening.secret("JIRA_TOKEN", f"personal access token for {self.address}")
+        return self._opening.client({"Authorization": f"Bearer {token}"})
+
+    def _cloud(self, asked: Mapping[str, str]) -> Iterator[Json]:
+        """Yield the issues of a search in the cloud, whose replies name the next one by a token."""
+        token = ""
+        for _ in range(_MOST_REPLIES):
+            paging = {"nextPageToken": token} if token else {}
+            reply = self._reply("search/jql", {**asked, **paging})
+            yield from objects(reply, self.address, "issues")
+            token = str(reply.get("nextPageToken") or "")
+            if not token or reply.get("isLast"):
+                return
+        raise SourceError(f"the list of {self.address} does not end")
+
+    def _paged(self, path: str, name: str, asked: Mapping[str, str]) -> Iterator[Json]:
+        """Yield the items of a list whose replies count from ``startAt``."""
+        start = 0
+        for _ in range(_MOST_REPLIES):
+            reply = self._reply(path, {**asked, "startAt": str(start)})
+            items = objects(reply, self.address, name)
+            yield from items
+            start += len(items)
+            if not items or start >= int(reply.get("total", 0)):
+                return
+        raise SourceError(f"the list of {self.address} does not end")
+
+    def _reply(self, path: str, asked: Mapping[str, str]) -> Json:
+        return self._client.json("GET", f"{self._base}/rest/api/2/{path}?{urlencode(asked)}")
+
+    def _entry(self, issue: Json) -> Entry:
+        key, fields = str(issue["key"]), inside(issue, "fields")
+        facts: dict[str, Scalar] = {
+            "kind": "jira",
+            "project": key.rpartition("-")[0],
+            "type": str(inside(fields, "issuetype").get("name", "")),
+            "state": str(inside(fields, "status").get("name", "")),
+            "author": _person(fields, "reporter"),
+            "assignee": _person(fields, "assignee"),
+            "created": str(fields.get("created", "")),
+            "date": str(fields.get("updated", "")),
+            "tags": ", ".join(texts(fields, "labels")),
+        }
+        return Entry(
+            name=key,
+            version=str(fields.get("updated", "")),
+            kind=".html",
+            title=f"{key}: {fields.get('summary', '')}",
+            url=f"{self._base}/browse/{key}",
+            groups=() if fields.get("security") else None,
+            metadata={name: fact for name, fact in facts.items() if fact},
+        )
+
+
+def _person(of: Json, role: str) -> str:
+    return str(inside(of, role).get("displayName", ""))
