@@ -176,6 +176,18 @@ def test_a_price_is_an_amount_of_money(question: str):
     assert [one.cell.text for one in looked(question, stones).cells] == ["51"]
 
 
+def test_a_row_is_shown_if_the_question_names_no_column_of_it():
+    benefits = hit(
+        "What | Amount | Who\nTraining budget | 600 a year | Everybody\nParental leave | 16 weeks | Everybody",
+        "Benefits",
+        1,
+    )
+    found = looked("What is the training budget?", benefits)
+    assert [one.cell.text for one in found.cells] == ["600 a year", "Everybody"]
+    amount = looked("What is the amount of the training budget?", benefits)
+    assert [one.cell.text for one in amount.cells] == ["600 a year"]
+
+
 def test_cites_the_cell_exactly():
     draft = answer("What were Apple's Services net sales in the three months ended July 1, 2023?", REPORT)
     assert draft.text == "Net sales · Services · Three Months Ended · July 1, 2023 · in millions: 21,213 [1]"

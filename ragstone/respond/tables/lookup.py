@@ -46,7 +46,8 @@ class Looked:
     largest or smallest. ``figure`` says that the first is a figure, and that the question does not ask for a name,
     place or time. ``calculation`` is what is calculated from the cells, as it is shown; empty if nothing is. ``keys``
     are other cells of the row of a data file by which a reader knows it, and ``row`` is the probability that this row
-    answers, whichever cell does; 0 for a table. ``whole`` says that the row is shown, and not the cell.
+    answers, whichever cell does. ``after_label`` are its cells after the first, in their order; none if the question
+    asks for a price or otherwise says which column it means. ``whole`` says that the row of a data file is shown.
     """
 
     cells: tuple[TableCell, ...]
@@ -55,6 +56,7 @@ class Looked:
     calculation: str = ""
     keys: tuple[Cell, ...] = ()
     row: float = 0.0
+    after_label: tuple[TableCell, ...] = ()
     whole: bool = False
 
 
@@ -92,6 +94,7 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
         figure=is_figure(candidates[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
         keys=_keys(asked, candidates[best]),
         row=min(most, _of_row(asked, candidates, features, share, best)),
+        after_label=_after_label(candidates, features, best),
     )
 
 
@@ -137,12 +140,18 @@ def _of_row(
     share: NDArray[np.float64],
     best: int,
 ) -> float:
-    """Return the probability that the row of a data file has the answer in one of its cells; 0 in other tables."""
-    if not candidates[best].table.file:
-        return 0.0
+    """Return the probability that the row of a cell has the answer in one of its cells."""
     whole = sum(float(part) for part, one in zip(share, candidates, strict=True) if one.row is candidates[best].row)
     certainty = certainty_of(asked, features[best], whole, lone=are_of_one(candidates))
     return probability(replace(certainty, mistyped=0.0, first=0.0))
+
+
+def _after_label(candidates: Sequence[TableCell], features: Sequence[CellFeatures], best: int) -> tuple[TableCell, ...]:
+    """Return the cells of the row after the one that names it; none if the question says which column it means."""
+    if features[best].money > 0 or features[best].asks > 0:
+        return ()
+    row = candidates[best].row
+    return tuple(one for one in candidates if one.row is row and one.cell is not row.cells[0])
 
 
 def _is_named(features: CellFeatures) -> bool:
