@@ -79,5 +79,6 @@ class Ask:
         draft, scores = await judged(version, checked.evidence, draft, request, timings)
         answer = answer_of(version, checked, draft, scores, request, timings)
         degraded = bool(checked.evidence.missing) or draft.degraded
-        version.history.statistics().note_answer(answer, degraded=degraded, cached=version.settings.cache.enabled)
+        if request.meter.purpose == "question":
+            version.history.statistics().note_answer(answer, degraded=degraded, cached=version.settings.cache.enabled)
         yield Answered(answer=await asyncio.to_thread(kept, version, answer, session, checked.evidence, request))

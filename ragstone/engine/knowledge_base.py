@@ -39,6 +39,7 @@ from ragstone.engine.parts.source import BuildEmbedder
 from ragstone.engine.research.research import Research
 from ragstone.engine.search import Search
 from ragstone.engine.status import Status, status_of
+from ragstone.engine.suggestions import Suggestion, quoting, suggested
 from ragstone.engine.versions import Versions
 from ragstone.question import Context, read
 from ragstone.question.tasks import task_of
@@ -321,6 +322,24 @@ class KnowledgeBase:
             version.history.statistics().note_search(evidence.hits, timings.milliseconds()["total"])
             return Hits(hits=evidence.hits, notices=(*evidence.missing, *evidence.notices))
 
+    async def suggestions(
+        self, count: int, *, reader: Reader, payer: Payer | None = None, near: tuple[str, int] | None = None
+    ) -> list[Suggestion]:
+        """Return questions that were asked, without a language model, and answered by a document, which they stay in.
+
+        Args:
+            count: at most.
+            reader: who is to read the answers.
+            payer: charged with embedding the questions.
+            near: the id of a document to stay in, and a character of it; all documents if not given.
+
+        Raises:
+            NotFound: this reader may read no such document.
+        """
+        with self.current() as version:
+            quiet = _under(version, quoting(version.settings))
+            return await suggested(quiet, reader, payer, count, near) if version.has_embedder else []
+
     async def trace(
         self, question: str, where: Filter | str | None = None, *, reader: Reader, shown: int = 30
     ) -> Trace:
@@ -382,11 +401,14 @@ class KnowledgeBase:
     def _changed(self, version: Components) -> Components:
         if self._change is None:
             return version
-        settings = self._change(version.settings)
-        if settings is version.settings:
-            return version
-        return version.source.own.part("view", settings, lambda: under(version, settings))()
+        return _under(version, self._change(version.settings))
 
     def _governed(self, version: Components, question: str, request: Request) -> Components:
         """Return the version under the policy in use; unchanged if learning is off for these settings."""
         return in_use(version, question, request) if self._learns else version
+
+
+def _under(version: Components, settings: Settings) -> Components:
+    if settings is version.settings:
+        return version
+    return version.source.own.part("view", settings, lambda: under(version, settings))()

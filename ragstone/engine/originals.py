@@ -29,7 +29,6 @@ from ragstone.engine.table_rows import TableRows, table_of
 State = Literal["same", "changed", "gone", "part", "none"]
 """The state of a document's file: it is unchanged since it was read; it was changed or removed; the document is a part
 of a file, such as a row of a table or a file in an archive; or there never was a file, as for a web page."""
-MOST_HEADINGS = 4
 KEPT_BYTES = 32_000_000
 """Bytes of drawn pages that are kept in memory."""
 KEPT_PAGES = 1_000
@@ -178,26 +177,6 @@ class Originals:
                 raise refusal
             hidden = "" if reader.groups is None else settings.access.column.casefold()
             return table_of(near, own, Span(start=start, end=end), hidden)
-
-    def headings(self, id: str, start: int, *, reader: Reader) -> tuple[str, ...]:
-        """Return headings near a character of a document's text, nearest first, without the heading above it.
-
-        Args:
-            id: as for `Documents.get`.
-            start: the character.
-            reader: the reader who asks.
-
-        Raises:
-            NotFound: this reader may read no such document, or more than one.
-        """
-        with self._versions.current() as version:
-            document = version.catalog.document(id, None if reader.groups is None else reader.names)
-            headings = [mark for mark in document.marks if mark.kind == "heading"]
-            own = max((n for n, mark in enumerate(headings) if mark.start <= start), default=0)
-            names = {headings[own].label} if headings else set[str]()
-            near = sorted(range(len(headings)), key=lambda n: (abs(n - own), -n))
-            found = dict.fromkeys(headings[n].label for n in near if headings[n].level >= headings[own].level)
-            return tuple(name for name in found if name not in names)[:MOST_HEADINGS]
 
     def etag(self, id: str, number: int, width: int, *, reader: Reader) -> str:
         """Return a value that changes whenever the drawn page does; the arguments are those of `draw`.

@@ -122,18 +122,6 @@ def test_a_folder_that_became_a_link_is_not_followed(tmp_path: Path) -> None:
     engine.close()
 
 
-def test_headings_near_a_place_are_named(tmp_path: Path) -> None:
-    sections = [f"## {name}\n\nThe {name.lower()} is old." for name in ("Mill", "Forge", "Kiln", "Kiln", "Barn", "Inn")]
-    (tmp_path / "yard.md").write_text("# The yard\n\n" + "\n\n".join(sections))
-    engine = open_fast(tmp_path / "kb")
-    add(engine, str(tmp_path / "yard.md"))
-    text = engine.documents.get("yard.md", reader=OWNER).text
-    near = engine.originals.headings("yard.md", text.index("The forge"), reader=OWNER)
-    assert near == ("Kiln", "Mill", "Barn", "Inn")
-    assert engine.originals.headings("yard.md", 10**9, reader=OWNER)[0] == "Barn"
-    engine.close()
-
-
 @pytest.mark.parametrize("number", [0, 3, 10**6])
 def test_pages_that_are_not_there_are_not_found(engine: KnowledgeBase, number: int) -> None:
     with pytest.raises(NotFound):

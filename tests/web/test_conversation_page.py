@@ -105,7 +105,7 @@ def test_a_conversation_is_shared_and_gone_on_with(talked: str, visit: Open) -> 
     assert at.violations() == []
     turn.locator(".cards button").first.click()
     expect(at.page.get_by_role("complementary").locator("mark").first).to_contain_text("thin sheets")
-    at.page.get_by_role("button", name="Go on from here").click()
+    at.page.get_by_role("button", name="Continue in your own copy").click()
     expect(at.page.locator("form.composer")).to_be_visible()
     expect(at.page.locator("article.turn")).to_contain_text("thin sheets")
 
@@ -122,14 +122,32 @@ def test_questions_are_edited_and_followed(talked: str, visit: Open) -> None:
     near.click()
     expect(at.page.locator("article.turn").nth(1).locator("h2")).to_have_text("Slate")
     expect(at.page.locator("article.turn").nth(1)).to_contain_text("thin sheets")
+    expect(at.page.locator("article.turn").nth(1).locator("h2 + p")).to_have_text("guide.md")
     expect(at.page.get_by_role("button", name="Slate", exact=True)).to_have_count(0)
 
 
-def test_first_questions_are_about_several_documents(talked: str, visit: Open) -> None:
+def test_first_questions_are_answered_by_their_documents(talked: str, visit: Open) -> None:
     at = visit(talked)
     first = at.page.get_by_role("list", name="Suggested questions").get_by_role("button")
-    expect(first).to_have_count(4)
-    assert len(set(first.all_inner_texts())) == 4
+    expect(first.first).to_be_visible()
+    questions = first.all_inner_texts()
+    assert len(set(questions)) == len(questions) >= 3
+    first.last.click()
+    turn = at.page.locator("article.turn")
+    expect(turn.get_by_role("button", name="Citation 1")).to_be_visible()
+    expect(turn).to_contain_text("Confidence")
+
+
+def test_invites_to_connect_a_model_once(talked: str, visit: Open) -> None:
+    at = visit(talked)
+    link = at.page.get_by_role("link", name="Connect a model")
+    expect(link).to_be_visible()
+    assert at.violations() == []
+    at.page.get_by_role("button", name="Do not show this again").click()
+    expect(link).to_have_count(0)
+    at.page.reload()
+    expect(at.page.get_by_role("list", name="Suggested questions")).to_be_visible()
+    expect(link).to_have_count(0)
 
 
 @pytest.mark.parametrize("language", [*TOLD])

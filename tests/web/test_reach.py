@@ -57,7 +57,9 @@ def test_axe_accepts_written_answers(written: str, visit: Open) -> None:
 def test_works_with_the_keyboard_alone(quoted: str, visit: Open) -> None:
     at = visit(quoted)
     keys = at.page.keyboard
-    expect(at.page.get_by_role("heading", name="Ask your documents")).to_be_visible()
+    expect(at.page.get_by_label("Question", exact=True)).to_be_focused()
+    keys.press("Escape")
+    expect(at.page.locator("body")).to_be_focused()
     keys.press("/")
     keys.type(ROMANS)
     keys.press("Enter")
@@ -90,20 +92,33 @@ def test_works_with_the_keyboard_alone(quoted: str, visit: Open) -> None:
     expect(at.page.get_by_role("heading", name="Sources")).to_have_count(0)
 
 
-def test_tab_order_follows_the_page(quoted: str, visit: Open) -> None:
+def test_single_keys_wait_for_escape(quoted: str, visit: Open) -> None:
     at = visit(quoted)
-    expect(at.page.get_by_role("list", name="Suggested questions")).to_be_visible()
-    at.page.keyboard.press("Tab")
-    expect(at.page.get_by_role("link", name="Go to the question")).to_be_focused()
-    at.page.keyboard.press("Enter")
-    expect(at.page.get_by_label("Question", exact=True)).to_be_focused()
-    names = []
-    at.page.evaluate("document.activeElement.blur()")
-    for _ in range(12):
+    box, sources = at.page.get_by_label("Question", exact=True), at.page.get_by_role("heading", name="Sources")
+    expect(box).to_be_focused()
+    at.page.get_by_role("heading", name="Ask your documents").click()
+    at.page.keyboard.press("s")
+    at.page.keyboard.press("/")
+    expect(box).to_be_focused()
+    expect(sources).to_have_count(0)
+    at.page.keyboard.press("Escape")
+    expect(box).not_to_be_focused()
+    at.page.keyboard.press("s")
+    expect(sources).to_be_visible()
+
+
+def test_tab_order_follows_the_page(quoted: str, visit: Open) -> None:
+    at = visit(quoted, at="#/sources")  # elsewhere the box has the focus
+    expect(at.page.get_by_role("list", name="Documents").get_by_role("listitem").first).to_be_visible()
+    names: list[str] = []
+    for _ in range(8):
         at.page.keyboard.press("Tab")
         names.append(at.page.evaluate("document.activeElement.textContent || document.activeElement.ariaLabel"))
-    assert names[:1] != names[1:2]
+    assert names[0] == "Go to the search"
     assert names.index(" New conversation") < names.index(" Sources")
+    at.page.get_by_role("link", name="Go to the search").focus()
+    at.page.keyboard.press("Enter")
+    expect(at.page.get_by_label("Find a document by name")).to_be_focused()
 
 
 def test_fits_a_phone(quoted: str, visit: Open) -> None:

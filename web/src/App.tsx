@@ -77,6 +77,10 @@ export function App() {
       [changed, announce],
     ),
   );
+  useEffect(() => {
+    // On a phone the keyboard would cover the suggestions.
+    if (matchMedia("(pointer: fine)").matches) box.current?.focus();
+  }, []);
   const canWrite = connection.me?.scopes.includes("write") ?? false;
   const addFiles = (files: readonly Named[], groups: readonly string[] | null = null) => {
     uploads.add(files, groups);
@@ -106,6 +110,7 @@ export function App() {
     if (drawer) setDrawer(false);
     else if (opened) close();
     else if (isUnderWay(last)) chat.stop();
+    else box.current?.blur();
   };
   const newChat = () => {
     go({ view: "chat", session: null });
@@ -260,6 +265,7 @@ export function App() {
             opened={opened && { turn: opened.turn, at: opened.at }}
             onOpen={open}
             canWrite={canWrite}
+            canConnect={(connection.me?.scopes.includes("admin") && !connection.me.writes) ?? false}
             models={connection.me?.models ?? []}
             scope={scope}
             onScope={setScope}

@@ -3,7 +3,7 @@ import { createRoot } from "react-dom/client";
 import { App } from "./App";
 import { Announcer } from "./shell/Announcer";
 import { applyTheme } from "./shell/theme";
-import { language } from "./words/shared";
+import { speakFirst } from "./words/words";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";
@@ -15,11 +15,12 @@ import "./styles/dialogs.css";
 import "./styles/print.css";
 
 applyTheme();
-document.documentElement.lang = language();
-createRoot(document.getElementById("root") as HTMLElement).render(
-  <StrictMode>
-    <Announcer>
-      <App />
-    </Announcer>
-  </StrictMode>,
-);
+const draw = () =>
+  createRoot(document.getElementById("root") as HTMLElement).render(
+    <StrictMode>
+      <Announcer>
+        <App />
+      </Announcer>
+    </StrictMode>,
+  );
+speakFirst().then(draw, draw);

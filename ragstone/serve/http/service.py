@@ -19,6 +19,7 @@ from ragstone.core.protocols import Role
 from ragstone.core.request import BILLION, Payer
 from ragstone.engine.knowledge_base import Change, Embedded, KnowledgeBase
 from ragstone.engine.model_check import ModelCheck, check_models
+from ragstone.engine.suggestions import Suggestion
 from ragstone.history.audit import Act, Audit
 from ragstone.history.keys import Keys
 from ragstone.history.limits import Limits
@@ -153,6 +154,16 @@ class Service:
             kb = await self.live.under(change)
             hits = await kb.search(query, k, caller.view.where(where), reader=caller.reader, payer=payer)
             return caller.view.found(hits)
+
+    async def suggestions(self, caller: Caller, count: int, near: tuple[str, int] | None) -> list[Suggestion]:
+        """Return questions that documents answer; see `KnowledgeBase.suggestions`.
+
+        Raises:
+            Refused: the key has spent its daily limit, or too many questions wait.
+        """
+        async with asyncio.timeout(self.settings.question_seconds), self._slot(caller) as payer:
+            kb = await self.live.under(None)
+            return await kb.suggestions(count, reader=caller.reader, payer=payer, near=near)
 
     async def embed(self, caller: Caller, texts: Sequence[str], role: Role) -> Embedded:
         """Return the vectors of texts.

@@ -9,7 +9,7 @@ import { OverviewView } from "./OverviewView";
 import { PeopleView } from "./PeopleView";
 import { SystemView } from "./SystemView";
 import "./admin.css";
-import { adminWords } from "../words/words";
+import { adminWords } from "../words/admin";
 
 const VIEWS = {
   overview: OverviewView,

@@ -1,6 +1,6 @@
 import type { Job } from "../api/types";
 import { ago } from "../shell/time";
-import { adminWords } from "../words/words";
+import { adminWords } from "../words/admin";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
 import { SourcesTable } from "./SourcesTable";

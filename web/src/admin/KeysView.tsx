@@ -3,7 +3,7 @@ import type { StoredKey } from "../api/types";
 import { CopyButton } from "../chat/CopyButton";
 import { ConfirmDialog } from "../shell/ConfirmDialog";
 import { ago } from "../shell/time";
-import { adminWords } from "../words/words";
+import { adminWords } from "../words/admin";
 import { Failed, RightsFields, readsText, rightsIn, scopesText, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";

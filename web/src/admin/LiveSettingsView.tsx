@@ -1,7 +1,7 @@
 import type { FormEvent } from "react";
 import type { LiveSetting } from "../api/types";
 import { ago } from "../shell/time";
-import { adminWords } from "../words/words";
+import { adminWords } from "../words/admin";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";

@@ -1,7 +1,7 @@
 import { useCallback, useState } from "react";
 import { ago } from "../shell/time";
+import { adminWords } from "../words/admin";
 import { language } from "../words/shared";
-import { adminWords } from "../words/words";
 import { Plot } from "./Plot";
 import { Failed, Figures, Table } from "./parts";
 import { admin } from "./requests";

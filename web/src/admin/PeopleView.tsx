@@ -2,7 +2,7 @@ import { type FormEvent, useState } from "react";
 import type { Person } from "../api/types";
 import { ConfirmDialog } from "../shell/ConfirmDialog";
 import { Modal } from "../shell/Modal";
-import { adminWords } from "../words/words";
+import { adminWords } from "../words/admin";
 import { Failed, RightsFields, readsText, rightsIn, scopesText, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";

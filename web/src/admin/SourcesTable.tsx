@@ -1,7 +1,7 @@
 import type { SyncedSource } from "../api/types";
 import { ago } from "../shell/time";
+import { adminWords } from "../words/admin";
 import { language } from "../words/shared";
-import { adminWords } from "../words/words";
 import { Table } from "./parts";
 
 const HOUR = 3600;

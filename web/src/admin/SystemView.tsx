@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { told } from "../api/errors";
 import type { ModelTest } from "../api/types";
+import { adminWords } from "../words/admin";
 import { language } from "../words/shared";
-import { adminWords } from "../words/words";
 import { Failed, Figures, Table } from "./parts";
 import { admin } from "./requests";
 import { useLoaded } from "./useLoaded";

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Icon } from "../shell/Icon";
-import { adminWords } from "../words/words";
+import { adminWords } from "../words/admin";
 import type { Rights } from "./requests";
 
 const SCOPES = ["read", "write", "tokens", "admin"] as const;

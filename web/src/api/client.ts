@@ -17,6 +17,7 @@ import type {
   SignedOut,
   SignInWays,
   StoredDocument,
+  Suggestion,
   TableRows,
 } from "./types";
 import { upload } from "./upload";
@@ -104,6 +105,10 @@ export const api = {
     if (!response.body) throw new Error("This browser cannot read a stream.");
     yield* answerEvents(response.body);
   },
+
+  /** Return questions that documents answer: any, or one near a character. */
+  suggestions: async (wanted: { document_id?: string; start?: number; count: number }, signal?: AbortSignal) =>
+    (await json<{ questions: Suggestion[] }>(address(["suggestions"], wanted), { signal, quiet: true })).questions,
 
   feedback: (given: Feedback) => sent(address(["feedback"]), { method: "POST", body: given }),
 

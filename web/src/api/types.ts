@@ -44,5 +44,6 @@ export type Stats = Schemas["Stats"];
 export type TableRows = Schemas["TableRows"];
 export type StoredKey = Schemas["StoredKey"];
 export type Statement = Schemas["Statement"];
+export type Suggestion = Schemas["Suggestion"];
 export type SyncedSource = Schemas["SyncedSource"];
 export type StoredDocument = Schemas["Document"];

@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
+import type { Suggestion } from "../api/types";
 import { confined, type Scoped } from "../filters/scope";
 import { useAnnounce } from "../shell/Announcer";
 import { plainOf } from "../text/markdown";
@@ -17,18 +18,22 @@ interface Props {
   opened: { turn: string; at: number } | null;
   onOpen: (turn: string, targets: Target[], at: number) => void;
   canWrite: boolean;
+  /** Whether the reader could connect a language model, and there is none. */
+  canConnect: boolean;
   /** The language models to choose from. */
   models: readonly string[];
   scope: readonly Scoped[];
   onScope: (scope: readonly Scoped[]) => void;
 }
 
-export function ChatView({ chat, box, opened, onOpen, canWrite, models, scope, onScope }: Props) {
+export function ChatView({ chat, box, opened, onOpen, canWrite, canConnect, models, scope, onScope }: Props) {
   const { turns } = chat;
   const last = turns.at(-1);
   const end = useRef<HTMLLIElement>(null);
   const [question, setQuestion] = useState("");
   useTold(last);
+  const askSuggested = ({ question, document_id: id, title }: Suggestion) =>
+    chat.ask(question, confined([{ id, title }], ""));
 
   // A new question moves to the top and its answer grows below it, so that the text does not move while it is read.
   const asked = isUnderWay(last) ? last?.id : undefined;
@@ -40,7 +45,7 @@ export function ChatView({ chat, box, opened, onOpen, canWrite, models, scope, o
     <>
       <div className="scroll" key={chat.session}>
         {turns.length === 0 && !chat.loading && (
-          <Welcome onAsk={(question) => chat.ask(question, "")} canWrite={canWrite} />
+          <Welcome onAsk={askSuggested} canWrite={canWrite} canConnect={canConnect} />
         )}
         {turns.length > 0 && <h1 className="visually-hidden">{words().conversation}</h1>}
         <ol className="turns">
@@ -58,11 +63,7 @@ export function ChatView({ chat, box, opened, onOpen, canWrite, models, scope, o
                 onVote={(vote, more) => chat.vote(turn, vote, more)}
               />
               {turn === last && !isUnderWay(turn) && (
-                <FollowUps
-                  turn={turn}
-                  asked={turns.map((one) => one.question)}
-                  onAsk={(asked) => chat.ask(asked, confined(scope, ""))}
-                />
+                <FollowUps turn={turn} asked={turns.map((one) => one.question)} onAsk={askSuggested} />
               )}
             </li>
           ))}

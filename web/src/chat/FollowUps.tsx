@@ -1,32 +1,39 @@
-import { useOriginal } from "../source/useOriginal";
+import type { Suggestion } from "../api/types";
 import { words } from "../words/words";
 import { ofCitation } from "./target";
 import type { Turn } from "./turns";
+import { useSuggestions } from "./useSuggestions";
+
+/** Questions shown, and fetched: some may have been asked in this conversation. */
+const SHOWN = 3;
 
 interface Props {
   turn: Turn;
   /** Questions of this conversation, which are not suggested again. */
   asked: readonly string[];
-  onAsk: (question: string) => void;
+  onAsk: (suggestion: Suggestion) => void;
 }
 
-/** What else the cited document has near the cited words: its headings, as questions. */
+/** What else the first cited document answers, near the cited words. */
 export function FollowUps({ turn, asked, onAsk }: Props) {
   const first = turn.answer?.outcome === "answer" ? turn.answer.citations[0] : undefined;
   const target = first && ofCitation(first, []);
-  const stored = target && !target.isWeb ? target : null;
-  const { original } = useOriginal(stored?.documentId ?? null, stored?.start ?? 0, stored?.end ?? 0);
+  return target && !target.isWeb ? <Near key={turn.id} {...{ target, asked, onAsk }} /> : null;
+}
+
+function Near({ target, asked, onAsk }: Omit<Props, "turn"> & { target: { documentId: string; start: number } }) {
+  const found = useSuggestions(SHOWN + 2, target.documentId, target.start);
   const before = new Set(asked.map((one) => one.toLowerCase()));
-  const near = (original?.near ?? []).filter((one) => !before.has(one.toLowerCase())).slice(0, 3);
+  const near = found.filter((one) => !before.has(one.question.toLowerCase())).slice(0, SHOWN);
   if (!near.length) return null;
   return (
     <div className="follow-ups">
       <p className="quiet small">{words().moreInDocument}</p>
       <ul aria-label={words().moreInDocument}>
         {near.map((one) => (
-          <li key={one}>
+          <li key={one.question}>
             <button type="button" className="button small" onClick={() => onAsk(one)}>
-              {one}
+              {one.question}
             </button>
           </li>
         ))}

@@ -1,30 +1,34 @@
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
-import type { Listed, Listing } from "../api/types";
+import type { Suggestion } from "../api/types";
 import { words } from "../words/words";
+import { ModelInvitation } from "./ModelInvitation";
+import { useSuggestions } from "./useSuggestions";
 
 const MOST = 4;
-const LONGEST_TITLE = 60;
 
 interface Props {
-  onAsk: (question: string) => void;
+  onAsk: (suggestion: Suggestion) => void;
   canWrite: boolean;
+  /** Whether the reader could connect a language model, and there is none. */
+  canConnect: boolean;
 }
 
 /** The start view: suggested questions, or how to add documents. */
-export function Welcome({ onAsk, canWrite }: Props) {
-  const [listing, setListing] = useState<Listing | null>(null);
+export function Welcome({ onAsk, canWrite, canConnect }: Props) {
+  const [total, setTotal] = useState<number | null>(null);
   useEffect(() => {
     const stopper = new AbortController();
     api
-      .documents({ limit: 100 }, stopper.signal)
-      .then(setListing)
+      .documents({ limit: 1 }, stopper.signal)
+      .then((listing) => setTotal(listing.total))
       .catch(() => undefined); // the first question reports it
     return () => stopper.abort();
   }, []);
+  const questions = useSuggestions(MOST);
 
   const say = words();
-  if (listing?.total === 0) {
+  if (total === 0) {
     return (
       <div className="welcome">
         <h1>{say.noDocumentsYet}</h1>
@@ -40,44 +44,30 @@ export function Welcome({ onAsk, canWrite }: Props) {
       </div>
     );
   }
-  const questions = questionsOf(listing?.documents ?? []);
   return (
     <div className="welcome">
       <h1>{say.askYourDocuments}</h1>
       <p>{say.promise}</p>
+      <p className="quiet small count">
+        {total !== null && (
+          <>
+            {say.documentCount(total)} · <a href="#/sources">{say.viewAll}</a>
+          </>
+        )}
+      </p>
+      {canConnect && <ModelInvitation />}
       {questions.length > 0 && (
         <ul className="suggestions" aria-label={say.suggestions}>
-          {questions.map((question) => (
-            <li key={question}>
-              <button type="button" className="suggestion" onClick={() => onAsk(question)}>
-                {question}
+          {questions.map((one) => (
+            <li key={one.question}>
+              <button type="button" className="suggestion" onClick={() => onAsk(one)}>
+                {one.question}
+                {one.title && one.title !== one.question && <small className="quiet">{one.title}</small>}
               </button>
             </li>
           ))}
         </ul>
       )}
-      {listing && (
-        <p className="quiet small">
-          {say.documentCount(listing.total)} · <a href="#/sources">{say.viewAll}</a>
-        </p>
-      )}
     </div>
   );
 }
-
-/** Return first questions: titles that are questions, or else what documents are about. */
-function questionsOf(documents: readonly Listed[]): string[] {
-  const titles = [...new Set(documents.map((one) => one.title).filter((title) => /\p{L}{3}/u.test(title)))];
-  const asked = spread(
-    titles.filter((title) => title.endsWith("?")),
-    MOST,
-  );
-  const others = titles.filter((title) => !title.endsWith("?") && title.length <= LONGEST_TITLE);
-  return [...asked, ...spread(others, MOST - asked.length).map((title) => words().whatIsAbout(title))];
-}
-
-/** Return a few items, evenly spaced. */
-const spread = <T,>(all: readonly T[], count: number): T[] =>
-  all.length <= count
-    ? [...all]
-    : Array.from({ length: count }, (_, n) => all[Math.floor((n * all.length) / count)] as T);

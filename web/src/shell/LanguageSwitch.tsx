@@ -1,5 +1,5 @@
-import type { Language } from "../words/shared";
-import { LANGUAGES, NAMES, speak, useLanguage, words } from "../words/words";
+import { type Language, NAMES } from "../words/shared";
+import { speak, useLanguage, words } from "../words/words";
 
 /** The language of the page; answers are in that of the question. */
 export function LanguageSwitch() {
@@ -7,10 +7,10 @@ export function LanguageSwitch() {
   return (
     <label className="language">
       <span className="visually-hidden">{words().language}</span>
-      <select value={language} onChange={(event) => speak(event.target.value as Language)}>
-        {Object.keys(LANGUAGES).map((one) => (
+      <select value={language} onChange={(event) => void speak(event.target.value as Language).catch(() => undefined)}>
+        {Object.entries(NAMES).map(([one, name]) => (
           <option key={one} value={one} lang={one}>
-            {NAMES[one as Language]}
+            {name}
           </option>
         ))}
       </select>

@@ -1,5 +1,9 @@
 import prose from "../styles/prose.css?inline";
 import tokens from "../styles/tokens.css?inline";
+import { shared as de } from "../words/de";
+import { shared as en } from "../words/en";
+import { shared as lt } from "../words/lt";
+import { shared as ms } from "../words/ms";
 import { setLanguage, shared } from "../words/shared";
 import { Server } from "./asking";
 import { ChatPanel } from "./chat";
@@ -9,6 +13,8 @@ import { type Settings, settingsOf } from "./settings";
 import style from "./widget.css?inline";
 
 const NAME = "ragstone-chat";
+/** All languages are in the one script. */
+const TEXTS = { en, de, lt, ms };
 
 /**
  * The chat on another site: a button, and the panel that it opens.
@@ -64,7 +70,7 @@ const script = document.currentScript;
 if (script instanceof HTMLScriptElement && !customElements.get(NAME)) {
   // biome-ignore lint/suspicious/noConsole: only the site's developer can mend its script tag
   const settings = settingsOf(script, (problem) => console.warn(`Ragstone: ${problem}`));
-  setLanguage(settings.language);
+  setLanguage(settings.language, TEXTS[settings.language]);
   customElements.define(NAME, RagstoneChat);
   const chat = document.createElement(NAME) as RagstoneChat;
   chat.start(settings);

@@ -1,4 +1,5 @@
-import type { admin, page, shared } from "./en";
+import type { admin } from "./admin/en";
+import type { page, shared } from "./en";
 
 /** Texts as the English ones are: plain ones, and functions of what they name. */
 type Said<Text> = Text extends (...given: infer Given) => string

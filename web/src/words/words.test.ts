@@ -1,6 +1,16 @@
 import { expect, it } from "vitest";
+import * as de from "./de";
+import * as en from "./en";
+import * as lt from "./lt";
+import * as ms from "./ms";
 import { preferred } from "./shared";
-import { LANGUAGES } from "./words";
+
+const LANGUAGES = {
+  en: { ...en.shared, ...en.page },
+  de: { ...de.shared, ...de.page },
+  lt: { ...lt.shared, ...lt.page },
+  ms: { ...ms.shared, ...ms.page },
+};
 
 type Texts = { [name: string]: unknown };
 

@@ -1,47 +1,52 @@
 import { useSyncExternalStore } from "react";
-import * as de from "./de";
 import * as en from "./en";
-import * as lt from "./lt";
-import * as ms from "./ms";
-import { isLanguage, type Language, language, setLanguage } from "./shared";
-import type { AdminTexts, Words } from "./types";
+import { isLanguage, type Language, language, preferred, setLanguage } from "./shared";
+import type { Words } from "./types";
 
-export const LANGUAGES: Record<Language, Words> = {
-  en: { ...en.shared, ...en.page },
-  de: { ...de.shared, ...de.page },
-  lt: { ...lt.shared, ...lt.page },
-  ms: { ...ms.shared, ...ms.page },
+const both = ({ shared, page }: Pick<typeof import("./de"), "shared" | "page">): Words => ({ ...shared, ...page });
+
+/** Languages are loaded when they are spoken. English is there, for the page to say something whatever happens. */
+const LOADED: Record<Language, () => Promise<Words>> = {
+  en: async () => both(en),
+  de: async () => both(await import("./de")),
+  lt: async () => both(await import("./lt")),
+  ms: async () => both(await import("./ms")),
 };
-const ADMIN: Record<Language, AdminTexts> = { en: en.admin, de: de.admin, lt: lt.admin, ms: ms.admin };
-/** What each language calls itself. */
-export const NAMES: Record<Language, string> = { en: en.name, de: de.name, lt: lt.name, ms: ms.name };
 
 const NAME = "ragstone.language";
 
-try {
-  const chosen = localStorage.getItem(NAME);
-  if (isLanguage(chosen)) setLanguage(chosen);
-} catch {
-  // Storage is disabled; the browser decides.
-}
-
+let texts: Words = both(en);
 const listeners = new Set<() => void>();
 
 /** Return the texts in the language of the page. Components that show them are drawn again when it changes. */
-export const words = (): Words => LANGUAGES[language()];
+export const words = (): Words => texts;
 
-/** Return the texts of administration in the language of the page. */
-export const adminWords = (): AdminTexts => ADMIN[language()];
+/** Load the language that was chosen before, or that the browser prefers, and speak it. */
+export async function speakFirst(): Promise<void> {
+  let chosen: string | null = null;
+  try {
+    chosen = localStorage.getItem(NAME);
+  } catch {
+    // Storage is disabled; the browser decides.
+  }
+  await spoken(isLanguage(chosen) ? chosen : preferred(navigator.languages));
+}
 
-export function speak(chosen: Language): void {
-  setLanguage(chosen);
-  document.documentElement.lang = chosen;
+/** Speak a language, and remember the choice. */
+export async function speak(chosen: Language): Promise<void> {
+  await spoken(chosen);
   try {
     localStorage.setItem(NAME, chosen);
   } catch {
     // The choice is not kept.
   }
   for (const told of listeners) told();
+}
+
+async function spoken(chosen: Language): Promise<void> {
+  texts = await LOADED[chosen]();
+  setLanguage(chosen, texts);
+  document.documentElement.lang = chosen;
 }
 
 const subscribe = (told: () => void) => {

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Annotated, Any, Literal, cast
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi import Request as HttpRequest
 from fastapi import Response as HttpResponse
 from pydantic import Field, model_validator
@@ -84,6 +84,20 @@ class SearchRequest(Request):
     where: Where = None
     profile: ProfileName = ""
     explain: bool = Field(default=False, description="return how each score came about")
+
+
+class Suggestion(Response):
+    """A question that a document answers, to be asked within that document."""
+
+    question: str
+    document_id: str
+    title: str
+
+
+class Suggestions(Response):
+    """Questions that were asked and answered, without a language model."""
+
+    questions: list[Suggestion]
 
 
 class Step(Response):
@@ -335,6 +349,19 @@ async def search(body: SearchRequest, service: Here, caller: Reading) -> SearchR
     hits = await service.search(caller, body.query, body.k, body.where or None, change=_change(body.profile))
     found = Hit.all_of(hits, explain=body.explain)
     return SearchResponse(query=body.query, hits=found, note=as_json.search_note(hits))
+
+
+@router.get("/suggestions", responses={**errors.READING})
+async def suggestions(
+    service: Here,
+    caller: Reading,
+    document_id: Annotated[str, Query(max_length=2_000, description="stay in this document")] = "",
+    start: Annotated[Characters, Query(le=1_000_000_000, description="a character of it, to stay near")] = 0,
+    count: Annotated[int, Query(ge=1, le=10)] = 4,
+) -> Suggestions:
+    """Return questions to begin with, or to go on with in a document. Each was asked, and its document answered it."""
+    found = await service.suggestions(caller, count, (document_id, start) if document_id else None)
+    return Suggestions(questions=[Suggestion.model_validate(one, from_attributes=True) for one in found])
 
 
 def _change(profile: str, settings: QuestionSettings | None = None, model: str = "") -> Change | None:

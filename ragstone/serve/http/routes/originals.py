@@ -60,7 +60,6 @@ class Original(Response):
     is_row: bool = Field(description="whether `GET /rows/{document_id}` shows it in its table")
     cited: list[CitedPage] = Field(description="where the characters `start` to `end` stand")
     note: str = Field(description="why the text may be wrong or lack parts; empty if nothing says so")
-    near: list[str] = Field(description="headings of the document around `start`, but for the one it stands under")
 
 
 class CitedCell(Response):
@@ -97,7 +96,6 @@ async def places(
     originals, reader = service.engine.originals, caller.reader
     original = await asyncio.to_thread(partial(originals.find, document_id, reader=reader))
     cited = await asyncio.to_thread(partial(originals.cited, original.document_id, start, end, reader=reader))
-    near = await asyncio.to_thread(partial(originals.headings, original.document_id, start, reader=reader))
     return Original(
         document_id=original.document_id,
         state=original.state,
@@ -111,7 +109,6 @@ async def places(
             CitedPage(page=one.number, boxes=[Box.model_validate(box, from_attributes=True) for box in one.boxes])
             for one in cited
         ],
-        near=list(near),
     )
 
 

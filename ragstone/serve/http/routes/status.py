@@ -18,6 +18,7 @@ from ragstone.serve.http.messages import Response
 from ragstone.serve.http.routes.jobs import Progress, may_add_pages
 from ragstone.serve.http.service import Here
 from ragstone.serve.http.telemetry import CONTENT_TYPE
+from ragstone.services.models import EXTRACTIVE
 from ragstone.settings.load import leaves, written
 
 
@@ -46,6 +47,7 @@ class Me(Response):
     person: str | None = Field(description="the person who is signed in; null for a key")
     web_pages: bool = Field(description="whether the caller may add web pages by their address")
     models: list[str] = Field(description="language models that a question may choose from")
+    writes: bool = Field(description="whether a language model writes the answers, which else quote")
 
 
 class Setting(Response):
@@ -272,6 +274,7 @@ async def me(service: Here, caller: Reading) -> Me:
         person=caller.session.shown if caller.session else None,
         web_pages=may_add_pages(service, caller),
         models=list(service.settings.models),
+        writes=(await service.live.settings()).respond.model.name != EXTRACTIVE,
     )
 
 

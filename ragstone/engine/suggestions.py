@@ -1,0 +1,153 @@
+"""Questions to begin with, or to go on with. Each was asked, and its own document answered it, before it is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ragstone.core.access import Reader
+from ragstone.core.answers import Answer, Answered
+from ragstone.core.errors import RagstoneError
+from ragstone.core.filters import Compare, Filter
+from ragstone.core.records import Document
+from ragstone.core.request import Deadline, Meter, Payer, Request
+from ragstone.engine.ask import Ask
+from ragstone.engine.components import Components
+from ragstone.settings import Settings
+
+MOST_TRIED = 12
+"""Questions that are asked at most to find those to suggest."""
+LISTED = 200
+"""Documents that first questions are chosen from."""
+SURE = 0.6
+"""The least confidence of an answer to a suggested question."""
+LEAST_SAID = 40
+"""Characters that an answer has at least, besides the question's own."""
+_LENGTHS = range(5, 81)
+_WORD = re.compile(r"[^\W\d_]{3}")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A question that a document answers, and the document, within which it is to be asked."""
+
+    question: str
+    document_id: str
+    title: str
+
+
+def quoting(settings: Settings) -> Settings:
+    """Return settings under which no language model and no web search is called."""
+    respond, rank, query = settings.respond, settings.rank, settings.query
+    extractive = type(respond.model)()
+    return settings.model_copy(
+        update={
+            "respond": respond.model_copy(update={"model": extractive, "cheap": "", "check": "match"}),
+            "review": settings.review.model_copy(update={"judge": "off"}),
+            "rank": rank.model_copy(update={"reranker": "none" if rank.reranker == "model" else rank.reranker}),
+            "query": query.model_copy(update={"web": type(query.web)()}),
+        }
+    )
+
+
+async def suggested(
+    version: Components, reader: Reader, payer: Payer | None, count: int, near: tuple[str, int] | None = None
+) -> list[Suggestion]:
+    """Return questions that are answered.
+
+    Args:
+        version: to ask, under settings of `quoting`.
+        reader: who is to read the answers.
+        payer: charged with embedding the questions.
+        count: how many.
+        near: the id of the document to stay in, and a character of it; all documents if not given.
+
+    Raises:
+        NotFound: this reader may read no such document.
+    """
+    groups = None if reader.groups is None else reader.names
+    if near:
+        document = version.catalog.document(near[0], groups)
+        candidates = [_suggestion(document, name) for name in _headings(document, near[1])]
+    else:
+        candidates = list(_first(version, groups))
+    out: list[Suggestion] = []
+    for candidate in candidates[:MOST_TRIED]:
+        if len(out) == count:
+            break
+        if near or all(one.document_id != candidate.document_id for one in out):
+            try:
+                answer = await _asked(version, candidate, reader, payer)
+            except RagstoneError:  # such as a document that was removed meanwhile
+                continue
+            if _answers(answer, candidate):
+                out.append(candidate)
+    return out
+
+
+def _first(version: Components, groups: Sequence[str] | None) -> Iterator[Suggestion]:
+    """Yield first questions: titles that are questions, and then headings, each time from other documents."""
+    listed = version.catalog.listing(groups, "", "", LISTED).documents
+    asked = [one for one in listed if one.title.endswith("?")]
+    for one in _spread(asked, MOST_TRIED // 2):
+        yield Suggestion(question=one.title, document_id=one.document_id, title=one.title)
+    others = {one.title or one.document_id: one.document_id for one in listed if "#" not in one.document_id}
+    documents = [version.catalog.document(id, groups) for id in _spread([*others.values()], 2 * MOST_TRIED)]
+    headings = [(one, sorted(_headings(one, 0), key=_rank)) for one in documents]
+    best = sorted((one for one in headings if one[1]), key=lambda one: _rank(one[1][0]))[: MOST_TRIED // 2]
+    for place in range(2):
+        for document, names in best:
+            if place < len(names):
+                yield _suggestion(document, names[place])
+
+
+def _headings(document: Document, start: int) -> list[str]:
+    """Return headings that can be asked, nearest to a character first, without the one above it and the title."""
+    headings = [mark for mark in document.marks if mark.kind == "heading"]
+    own = max((n for n, mark in enumerate(headings) if mark.start <= start), default=0)
+    near = sorted(range(len(headings)), key=lambda n: (abs(n - own), -n))
+    found = dict.fromkeys(headings[n].label for n in near if headings[n].level >= headings[own].level)
+    unwanted = {document.title, headings[own].label if headings else ""}
+    return [name for name in found if name not in unwanted and len(name) in _LENGTHS and _WORD.search(name)]
+
+
+def _rank(heading: str) -> tuple[bool, int]:
+    """Order headings: questions first, and those of several words before those of one, which say less."""
+    return not heading.endswith("?"), -min(4, len(heading.split()))
+
+
+def _suggestion(document: Document, heading: str) -> Suggestion:
+    return Suggestion(question=heading, document_id=document.id, title=document.title)
+
+
+async def _asked(version: Components, candidate: Suggestion, reader: Reader, payer: Payer | None) -> Answer | None:
+    request = Request(
+        reader=reader,
+        deadline=Deadline.after(version.settings.services.deadline_seconds),
+        meter=Meter(purpose="other", payer=payer),
+        is_kept=False,
+        unrestricted=reader.groups is not None and not version.catalog.has_access_groups(),
+    )
+    where: Filter = Compare(key="id", op="=", value=candidate.document_id)
+    async with aclosing(Ask(version).stream(candidate.question, where, request)) as events:
+        async for event in events:
+            if isinstance(event, Answered):
+                return event.answer
+    return None
+
+
+def _answers(answer: Answer | None, candidate: Suggestion) -> bool:
+    if answer is None or answer.outcome != "answer" or answer.confidence < SURE:
+        return False
+    said = sum(len(one.quote.replace(candidate.question, "")) for one in answer.citations)
+    is_own = all(one.document_id == candidate.document_id for one in answer.citations)
+    return is_own and said >= LEAST_SAID
+
+
+def _spread(all: Sequence[T], count: int) -> list[T]:
+    """Return a few items, evenly spaced."""
+    return list(all) if len(all) <= count else [all[n * len(all) // count] for n in range(count)]
