@@ -509,7 +509,7 @@ def test_preset_uses_the_service_with_a_key(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
     settings = load(preset="knowledge-base").settings
     assert settings.index.embedder == "openai:text-embedding-ada-002"
-    assert settings.respond.model.name == "openai:gpt-4o-mini"
+    assert settings.respond.model.name == "openai:gpt-5.4-mini"
     monkeypatch.setenv("RAGSTONE_PRESET", "companion")
     loaded = load()
     assert loaded.settings.respond.model.name == "extractive", "a key of OpenAI is not a key of Azure"
@@ -525,7 +525,7 @@ def test_preset_without_a_key_uses_embedded_models() -> None:
     assert (loaded.settings.index.embedder, loaded.settings.respond.model.name) == ("auto", "extractive")
     assert [(one.path, one.wanted) for one in loaded.substitutes] == [
         ("index.embedder", "openai:text-embedding-ada-002"),
-        ("respond.model.name", "openai:gpt-4o-mini"),
+        ("respond.model.name", "openai:gpt-5.4-mini"),
     ]
     assert all("there is no key" in one.told for one in loaded.substitutes)
     assert all("set services.openai.api_key" in one.told for one in loaded.substitutes)

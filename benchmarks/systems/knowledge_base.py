@@ -191,7 +191,7 @@ def stand_ins(room: Room) -> str:
     small = write(room.folder / "local.csv", articles(room)[:11])
     kb = room.folder / "local"
     told = room.ok("add", small, "--preset", room.preset, "--kb", kb).err
-    for wanted in ("openai:text-embedding-ada-002", "openai:gpt-4o-mini"):
+    for wanted in ("openai:text-embedding-ada-002", "openai:gpt-5.4-mini"):
         expect(f"{wanted}, but there is no key" in told, f"nothing is said of {wanted}: {told!r}")
     start = len(service().asked)
     answer = room.json("ask", QUESTION, "--kb", kb, "--json", **keys())
@@ -361,7 +361,7 @@ def mlflow(room: Room) -> str:
 
 @SYSTEM.feature("cost by a table of prices", "ragstone ask --json --set 'services.prices={...}'")
 def cost(room: Room) -> str:
-    kb, prices = hosted(room), "services.prices={gpt-4o-mini: [100, 200], text-embedding-ada-002: [50, 0]}"
+    kb, prices = hosted(room), "services.prices={gpt-5.4-mini: [100, 200], text-embedding-ada-002: [50, 0]}"
     usage = room.json("ask", "Was kostet ein Test?", "--kb", kb, "--json", "--set", prices, **keys())["usage"]
     expected = usage["prompt_tokens"] * 100 + usage["completion_tokens"] * 200 + usage["embedding_tokens"] * 50
     expect(usage["prompt_tokens"] and usage["embedding_tokens"], f"no tokens are counted: {usage}")

@@ -202,7 +202,7 @@ class ServeSettings(Section):
     models: tuple[str, ...] = Field(
         default=(),
         description="Language models that everyone who asks on the page may choose from, such as"
-        " `[ollama:llama3.2:3b, openai:gpt-4o-mini]`. `extractive` offers quotes without a model.",
+        " `[ollama:llama3.2:3b, openai:gpt-5.4-mini]`. `extractive` offers quotes without a model.",
     )
     web_pages: bool = Field(
         default=False,

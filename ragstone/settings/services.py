@@ -119,7 +119,7 @@ class ModelSettings(Section):
     @classmethod
     def _refuse_auto(cls, name: str) -> str:
         if name.strip() in ("auto", ""):
-            raise ValueError("a key no longer selects a model; name one, such as openai:gpt-4o-mini, or extractive")
+            raise ValueError("a key no longer selects a model; name one, such as openai:gpt-5.4-mini, or extractive")
         return name
 
 

@@ -53,7 +53,7 @@ LOCAL = {
 """Packages, named like their extras, that run a model of the Hugging Face hub."""
 ENDED = frozenset({"openai:gpt-4", "openai:gpt-4-turbo"})
 """Models that OpenAI shut down on 2026-10-23. A server of your own may have them."""
-SUCCESSOR = "openai:gpt-4o-mini"
+SUCCESSOR = "openai:gpt-5.4-mini"
 _WEB = "query.web.engine"
 
 
@@ -200,7 +200,7 @@ def unused_keys(settings: Settings) -> str:
     )
     unnamed = any(name and ":" not in name and name != EXTRACTIVE for name in models[:3])
     keys = {
-        "OPENAI_API_KEY": (services.openai.api_key, "respond.model.name=openai:gpt-4o-mini", "openai:"),
+        "OPENAI_API_KEY": (services.openai.api_key, "respond.model.name=openai:gpt-5.4-mini", "openai:"),
         "AZURE_OPENAI_API_KEY": (services.azure.api_key, "respond.model.name=azure:DEPLOYMENT", "azure:"),
     }
     unused = {

@@ -151,6 +151,6 @@ def test_chosen_preset_calls_the_service(run: Run, workdir: Path, monkeypatch: p
         assert clean(run("add", "notes.md", *preset)).code == 0
         assert {one.body["model"] for one in server.asked} == {"text-embedding-ada-002"}
         last = clean(run("settings")).out.splitlines()[-1]
-        assert "openai:gpt-4o-mini" in last, "the knowledge base keeps its preset"
+        assert "openai:gpt-5.4-mini" in last, "the knowledge base keeps its preset"
         assert clean(run("ask", "How many seats has room 7?", "--set", "respond.abstain_below=0")).code == 0
-        assert {one.body["model"] for one in server.asked} == {"text-embedding-ada-002", "gpt-4o-mini"}
+        assert {one.body["model"] for one in server.asked} == {"text-embedding-ada-002", "gpt-5.4-mini"}

@@ -52,7 +52,7 @@ def test_lists_presets_with_their_replacements(run: Run, monkeypatch: pytest.Mon
     monkeypatch.setenv("OPENAI_API_KEY", "sk-any")
     out = run("presets").out
     assert "the preset companion answers with azure" in out
-    assert "but OpenAI ended this model: openai:gpt-4o-mini is used instead" in out
+    assert "but OpenAI ended this model: openai:gpt-5.4-mini is used instead" in out
     assert "the preset knowledge-base answers with" not in out
 
 
