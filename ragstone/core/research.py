@@ -107,8 +107,8 @@ class Item:
 class ItemList:
     """A list of documents: ``expected`` is the estimated number of all that fit, at least the number of ``items``.
 
-    ``examined`` counts the documents that were decided one by one. ``is_complete`` says that no other document can
-    fit, because every one that the filter admits was decided.
+    ``examined`` counts the documents that were decided one by one. ``is_complete`` says that these are all that have a
+    word of the subject.
     """
 
     wanted: str
@@ -122,7 +122,7 @@ class ItemList:
 class Notebook:
     """What is known of a question: the passages that were read, best first, what was done, and what is open.
 
-    ``open`` has words of the question that no passage has. ``names`` are those that the best passages lead on to.
+    ``open`` has words of the question that no passage has.
     """
 
     question: Question

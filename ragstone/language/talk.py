@@ -42,6 +42,27 @@ class ReportWords:
     yearly: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListWords:
+    """Patterns of questions for all documents of a kind.
+
+    ``every``, ``which`` and ``count`` begin one, before ``articles``; ``nouns`` are kinds of documents, ``verbs`` what
+    several of them do, ``about`` stands before their subject and ``origin`` before who made them or when. ``fillers``
+    may stand between. ``parts`` of documents are no subject.
+    """
+
+    every: str
+    which: str
+    count: str
+    articles: str
+    nouns: str
+    verbs: str
+    about: str
+    origin: str
+    parts: str
+    fillers: str
+
+
 def talking() -> tuple[str, ...]:
     """Return the languages whose talk is recognised."""
     return tuple(language for language in languages() if "talk" in table(language))
@@ -59,3 +80,9 @@ def talk_words(language: str) -> TalkWords:
 def report_words(language: str) -> ReportWords:
     """Return the words for reports of a language; of English if it has none."""
     return ReportWords(**table(language if language in talking() else "en")["reports"])
+
+
+@cache
+def list_words(language: str) -> ListWords:
+    """Return the words of questions for lists of a language, which has a file."""
+    return ListWords(**table(language)["lists"])

@@ -1,16 +1,24 @@
-"""A report: what the passages that belong together say, step by step, below the answer."""
+"""Reports: what the passages that belong together say, below an answer, and lists of documents that fit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragstone.core.answers import Draft
+from ragstone.core.answers import Draft, Statement
 from ragstone.core.naming import name_of
+from ragstone.core.research import ItemList
 from ragstone.language import phrases
-from ragstone.respond.drafts import joined
+from ragstone.respond.drafts import joined, shortened, unmarked
+from ragstone.respond.links import strip_links
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.proof.records import Quote
+from ragstone.respond.replies import plain_reply
+
+SHOWN = 200
+"""Documents that a list shows; a file of them has all."""
+MAX_TITLE, MAX_QUOTE = 120, 240
+"""Characters of a title, and of a quote, in a list."""
 
 
 def with_chain(draft: Draft, quotes: Sequence[Quote], language: str) -> Draft:
@@ -29,3 +37,29 @@ def with_chain(draft: Draft, quotes: Sequence[Quote], language: str) -> Draft:
     chain = page(phrases(language).chain, [Group(heading="", lines=lines)])
     whole = joined(["", ""], [draft, chain])
     return replace(whole, outcome="closest" if draft.outcome == "refusal" else draft.outcome)
+
+
+def list_draft(listed: ItemList, language: str) -> Draft:
+    """Return a list of documents, each cited, below the number of those that fit.
+
+    Args:
+        listed: the documents.
+        language: ISO 639-1 code of the first line.
+    """
+    texts = phrases(language)
+    if not listed.items:
+        return plain_reply(texts.none_listed.format(wanted=unmarked(listed.wanted)), "refusal")
+    count, expected = len(listed.items), round(listed.expected)
+    lead = texts.expected if expected > count and not listed.is_complete else texts.listed
+    text, statements = lead.format(count=f"{count:,}", expected=f"{expected:,}"), list[Statement]()
+    for one in listed.items[:SHOWN]:
+        title, quote = (unmarked(strip_links(" ".join(part.split()))) for part in (one.title, one.citation.quote))
+        date = f" ({one.date})" if one.date else ""
+        line = f"- {shortened(title, MAX_TITLE)}{date}: {shortened(quote, MAX_QUOTE)} [{one.citation.marker}]"
+        statements.append(Statement(start=len(text) + 3, end=len(text) + 1 + len(line), markers=(one.citation.marker,)))
+        text += f"\n{line}"
+    if count > SHOWN:
+        text += "\n- …"
+    citations = tuple(one.citation for one in listed.items)
+    least = min(one.probability for one in listed.items)
+    return Draft(text=text, citations=citations, answerability=least, statements=tuple(statements), support=1.0)

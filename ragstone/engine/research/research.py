@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Event as Stop
 
 from ragstone.core.answers import Answered, Draft, Event, EvidenceFound, SentenceClosed, TextWritten, Turn
 from ragstone.core.errors import ResponseError, RetrievalError
 from ragstone.core.filters import Filter
 from ragstone.core.question import Question
-from ragstone.core.records import Hit
+from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Deadline, Request
-from ragstone.core.research import Action, ActionTaken, Budget, Effort, Researched, ResearchEvent
+from ragstone.core.research import Action, ActionTaken, Budget, Effort, Notebook, Researched, ResearchEvent
 from ragstone.core.timing import Timings, timed
 from ragstone.engine.ask import Ask
 from ragstone.engine.assembly import under
@@ -27,20 +27,32 @@ from ragstone.engine.passages import with_passages
 from ragstone.engine.replied import Replied
 from ragstone.engine.replying import Replying
 from ragstone.engine.research.actions import READ, Actions
+from ragstone.engine.research.by_model import ModelPlanner
+from ragstone.engine.research.lists import Lists
 from ragstone.engine.research.notes import Notes
 from ragstone.engine.research.planning import Planner, RulePlanner
 from ragstone.engine.research.spending import PLANS, Spending
 from ragstone.engine.search import Search
 from ragstone.engine.steps import within
+from ragstone.query.where import describe
 from ragstone.question import Context, read
-from ragstone.respond.drafts import together
-from ragstone.respond.report import with_chain
+from ragstone.question.lists import WantedList, wanted_list
+from ragstone.respond.drafts import replayed, together
+from ragstone.respond.report import list_draft, with_chain
 from ragstone.services.models import EXTRACTIVE
 
 EXPECTED = 8
 """Actions that a question of several steps takes by rules."""
 
 Parts = AsyncGenerator[TextWritten | SentenceClosed | Draft]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listed:
+    """A list as a draft, with its evidence."""
+
+    draft: Draft
+    checked: Checked
 
 
 class Research:
@@ -86,6 +98,14 @@ class Research:
             turns = version.history.conversations().before
             before = (*await asyncio.to_thread(turns, session, version.count_tokens), *before)
         question = read(text, Context(before=before, entities=version.settings.query.entities))
+        if wanted := wanted_list(question):
+            async with aclosing(self._listed(wanted, question, effort, allowed, request, spending)) as events:
+                async for event in events:
+                    if not isinstance(event, _Listed):
+                        yield event
+                        continue
+                    yield await self._answered(event.draft, event.checked, request, timings, session)
+            return
         if replied := await Replying(version, self._search).reply(question, before, allowed, request, timings):
             yield spending.forecast(effort, actions=1, plans=0)
             async with aclosing(self._replied(replied, request, timings, session)) as events:
@@ -104,7 +124,7 @@ class Research:
                 plans = PLANS[effort] * len(points) if needs_more else 0
                 yield spending.forecast(effort, actions=EXPECTED if needs_more else 1, plans=plans, parts=len(points))
             yield own.note(Action(kind="search", text=own.question.wording.text), new)
-            planners = self._planners(effort, needs_more=needs_more)
+            planners = self._planners(spending, asks_model=needs_more)
             actions = Actions(version, self._search, allowed, request)
             async with aclosing(_taken(own, planners, actions, request, spending, place / len(points))) as events:
                 async for event in events:
@@ -130,10 +150,10 @@ class Research:
             evidence = _merged(question, checked)
         yield await self._answered(whole, evidence, request, timings, session)
 
-    def _planners(self, effort: Effort, *, needs_more: bool) -> list[Planner]:
+    def _planners(self, spending: Spending, *, asks_model: bool) -> list[Planner]:
         """Return who plans, in order: the rules cost nothing, so a model plans only what they leave."""
-        del effort, needs_more
-        return [RulePlanner()]
+        model = self._version.models.chat()
+        return [RulePlanner(), ModelPlanner(model, spending)] if model and asks_model else [RulePlanner()]
 
     async def _replied(
         self, replied: Replied, request: Request, timings: Timings, session: str
@@ -150,6 +170,38 @@ class Research:
         if draft is None:
             raise ResponseError("the answerer ended without an answer")
         yield await self._answered(draft, Checked(evidence=replied.evidence), request, timings, session)
+
+    async def _listed(
+        self,
+        wanted: WantedList,
+        question: Question,
+        effort: Effort,
+        where: Filter | None,
+        request: Request,
+        spending: Spending,
+    ) -> AsyncGenerator[ResearchEvent | _Listed]:
+        """Yield the events of a list of all documents that fit, and last the list as a draft."""
+        yield spending.forecast(effort, actions=1, plans=0, parts=0)
+        question = self._search.worded(question, request)
+        lists = Lists(self._version, where, request)
+        limits = await asyncio.to_thread(lists.limits, wanted)
+        listed, hits = await lists.listed(wanted, limits)
+        spending.actions += 1
+        filtered = (describe(limits.where),) if limits.where else ()
+        taken = ActionTaken(
+            action=Action(kind="list", text=listed.wanted),
+            new=len(listed.items),
+            titles=tuple(one.title for one in listed.items),
+            note="; ".join((*filtered, f"{listed.examined} documents examined")),
+        )
+        yield taken
+        yield Researched(notebooks=(Notebook(question=question, hits=tuple(hits), taken=(taken,), items=listed),))
+        evidence = Evidence(question=question, hits=tuple(hits), method="list", notices=(*filtered,))
+        yield EvidenceFound(evidence=evidence)
+        draft = list_draft(listed, self._version.settings.respond.language or question.language)
+        for event in replayed(draft):
+            yield event
+        yield _Listed(draft=draft, checked=Checked(evidence=evidence))
 
     async def _with_notes(self, checked: Checked, notes: Notes) -> Checked:
         """Return the evidence of the first search with the passages that belong together in front."""
@@ -202,6 +254,8 @@ async def _taken(
         while spending.has_time(share):
             planned = await planner.next(notes, request)
             if planned.action.kind == "stop":
+                if planned.by_model:
+                    yield notes.note(planned.action, (), by_model=True, note=planned.note)
                 break
             spending.actions += 1
             hits, note = list[Hit](), planned.note

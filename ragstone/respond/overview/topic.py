@@ -38,7 +38,7 @@ class Topic:
     def share(self, text: str) -> float:
         """Return the share of the words of the topic that a text has, by how rare they are: 0 to 1."""
         said, whole = {word.lower for word in words(text)}, sum(self._weights)
-        held = [any(_alike(asked, word) for word in said) for asked in self._asked]
+        held = [any(is_form_of(asked, word) for word in said) for asked in self._asked]
         if not whole:  # no document has the words
             return float(bool(held) and all(held))
         return sum(weight for has, weight in zip(held, self._weights, strict=True) if has) / whole
@@ -67,7 +67,7 @@ class Topic:
         return [one for one in every if self.share(one.span.of(one.hit.chunk.text))] or every
 
 
-def _alike(first: str, second: str) -> bool:
+def is_form_of(first: str, second: str) -> bool:
     """Return whether two words begin alike, as forms of one word do."""
     shorter, longer = sorted((len(first), len(second)))
     least = max(LEAST_LETTERS, round(ALIKE * longer))

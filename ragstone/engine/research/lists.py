@@ -1,0 +1,285 @@
+"""Complete lists: all documents that fit, each decided and cited, with an estimate of how many fit in all.
+
+What a question fixes by metadata, such as a year or a publisher, becomes a filter. If nothing else is asked, the
+filter decides. Otherwise both legs of the search are read to the end, and each document is decided by its best
+sentence.
+
+Two searches that overlap much have missed little: with ``n`` and ``m`` documents that fit, ``k`` of them in both, about
+(n + 1)(m + 1) / (k + 1) - 1 fit in all (Chapman 1951, "Some properties of the hypergeometric distribution with
+applications to zoological sample censuses"). The legs find the same easy documents, so this is rather too low.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ragstone import index
+from ragstone.chunk import sentences
+from ragstone.core.access import both
+from ragstone.core.catalog import DocumentSummary
+from ragstone.core.filters import And, Compare, Filter, In, Or
+from ragstone.core.naming import name_of
+from ragstone.core.records import BOOKKEEPING, DATE_KEYS, MENTIONS, Chunk, Hit, Matches, Span, date_of
+from ragstone.core.request import Request
+from ragstone.core.research import Item, ItemList
+from ragstone.engine.by_name import ByName
+from ragstone.engine.components import Components
+from ragstone.engine.replied import hits_of_chunks
+from ragstone.language.facts import words as words_of
+from ragstone.language.talk import list_words
+from ragstone.question.lists import WantedList
+from ragstone.respond.drafts import cite
+from ragstone.respond.overview.topic import is_form_of
+from ragstone.respond.replies import opening
+
+BY_KEYWORDS, BY_VECTORS = 4000, 400
+"""Chunks that each leg gives; fewer by keywords are all that have a word of the subject."""
+MOST = 10_000
+"""Documents that are listed."""
+FITS = 0.75
+"""Share of the words of the subject, by how rare they are, that a sentence of a document that fits has, its title
+included."""
+ALL_OF, LEAST = 2, 0.66
+"""Words of a short subject that must all be there, and least share of those of a longer one."""
+STEM = 0.5
+"""Least share of the letters of a word that a term for all of it has."""
+SURE = 0.95
+"""Probability that such a document fits."""
+_ALIAS = re.compile(r"[(),;/]")
+_LONGEST_VALUE, _MOST_VALUES = 80, 2000
+_DATE = re.compile(r"(?:1[5-9]|20)\d\d(?:-\d\d.*)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The filter that a question means, and the words that are left of its subject."""
+
+    where: Filter | None
+    subject: str
+    years: tuple[int, ...] = ()
+
+
+class Lists:
+    """Lists documents of one version of a knowledge base."""
+
+    def __init__(self, version: Components, where: Filter | None, request: Request) -> None:
+        self._version, self._request, self._where = version, request, where
+        self._allowed = both(request.allowed, where)
+
+    def limits(self, wanted: WantedList) -> Limits:
+        """Return the metadata that a question fixes, as a filter, and the rest of its subject."""
+        by_name = ByName(self._version, self._where, self._request)
+        keys = sorted(self._version.catalog.metadata_keys(by_name.groups) - BOOKKEEPING - MENTIONS - {"id", "title"})
+        subject, parts, years = wanted.subject, list[Filter](), wanted.years
+        words = list_words(wanted.language)
+        values = {key: [value for value, _ in by_name.common_values(key, _MOST_VALUES)] for key in keys}
+        for key in keys:
+            for value in sorted(values[key], key=len, reverse=True):
+                if rest := _without_value(subject, value, words.origin):
+                    parts.append(In(key=key, values=(value,)))
+                    subject = rest.strip()
+        dates = [key for key in keys if key in DATE_KEYS or _are_dates(values[key])]
+        if years and dates:
+            parts.append(Or(parts=tuple(_in_year(key, year) for key in dates for year in years)))
+        elif years:
+            subject, years = " ".join([subject, *map(str, years)]), ()
+        if folder := self._folder(by_name, wanted.noun):
+            parts.append(folder)
+        subject = re.sub(rf"^\s*(?:{words.about}|{words.verbs})\s", " ", subject, flags=re.IGNORECASE)
+        subject = re.sub(rf"\b(?:{words.parts})\b", " ", subject, flags=re.IGNORECASE)
+        content = [word.span.of(subject) for word in words_of(subject) if not word.stop]
+        where = And(parts=tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
+        return Limits(where=where, subject=" ".join(content), years=years)
+
+    async def listed(self, wanted: WantedList, limits: Limits) -> tuple[ItemList, list[Hit]]:
+        """Return the documents that fit, and the passages that are cited.
+
+        Raises:
+            RetrievalError: no leg of the search could be run.
+        """
+        shown = " ".join(filter(None, (wanted.noun, limits.subject)))
+        if not limits.subject:
+            return await asyncio.to_thread(self._by_filter, shown, limits)
+        allowed = both(self._allowed, limits.where)
+        legs = await self._legs(limits.subject, wanted.language, allowed)
+        return await asyncio.to_thread(self._decided, shown, limits, wanted.language, legs)
+
+    # ------------------------------------------------------------ by metadata
+
+    def _by_filter(self, shown: str, limits: Limits) -> tuple[ItemList, list[Hit]]:
+        """Return all documents that the filter admits, each cited by its first words."""
+        by_name = ByName(self._version, both(self._where, limits.where), self._request)
+        summaries = [one for one in self._summaries(by_name) if _is_of(date_of(one.metadata), limits.years)]
+        chunks = self._version.catalog.first_chunks([one.document_id for one in summaries])
+        hits = hits_of_chunks([chunks[one.document_id] for one in summaries if one.document_id in chunks])
+        items = [self._item(hit, opening(hit), 1.0, at) for at, hit in enumerate(hits, start=1)]
+        listed = ItemList(
+            wanted=shown, items=tuple(items), examined=len(summaries), expected=len(items), is_complete=True
+        )
+        return listed, hits
+
+    def _summaries(self, by_name: ByName) -> Iterator[DocumentSummary]:
+        after, count = "", 0
+        while count < MOST:
+            listing = self._version.catalog.listing(by_name.groups, "", after, 200, where=by_name.where)
+            yield from listing.documents
+            count += len(listing.documents)
+            if not (after := listing.next):
+                return
+
+    # ------------------------------------------------------------ by subject
+
+    async def _legs(self, subject: str, language: str, allowed: Filter | None) -> dict[str, Matches]:
+        """Return the chunks that each leg finds for the subject, best first."""
+        version, request = self._version, self._request
+        terms = index.question_terms(version.indexes.analyzer(), subject, language)
+        found = {"keywords": await version.indexes.keywords().search(terms, BY_KEYWORDS, allowed)}
+        if version.has_embedder:
+            (vector,) = await version.models.question_embedder().embed([subject], role="query", request=request)
+            found["vectors"] = await version.indexes.vectors().search(vector, BY_VECTORS, allowed)
+        return found
+
+    def _decided(
+        self, shown: str, limits: Limits, language: str, legs: Mapping[str, Matches]
+    ) -> tuple[ItemList, list[Hit]]:
+        """Return the documents with a sentence about the subject, in the order of the legs."""
+        catalog = self._version.catalog
+        is_complete = len(legs["keywords"]) < BY_KEYWORDS
+        rows = list(dict.fromkeys(row for matches in legs.values() for row in matches.rows.tolist()))
+        chunks = catalog.chunks(rows)
+        by_document = defaultdict[str, list[tuple[int, Chunk]]](list)
+        for row in rows:
+            if row in chunks and self._request.reader.may_read(chunks[row].metadata):
+                by_document[chunks[row].document_id].append((row, chunks[row]))
+        subject = _Subject(self._version, limits.subject, language, self._request)
+        items, hits = list[Item](), list[Hit]()
+        for own in by_document.values():
+            if not _is_of(date_of(own[0][1].metadata), limits.years):
+                continue
+            share, hit, span = max(map(subject.best, (chunk for _, chunk in own)), key=lambda one: one[0])
+            if share >= FITS and span:
+                hits.append(hit)
+                items.append(self._item(hit, span, SURE * share, len(items) + 1))
+        fitting = {one.document_id for one in items}
+        found_by = {
+            leg: {chunks[row].document_id for row in matches.rows.tolist() if row in chunks} & fitting
+            for leg, matches in legs.items()
+        }
+        listed = ItemList(
+            wanted=shown,
+            items=tuple(items),
+            examined=len(by_document),
+            expected=float(len(items)) if is_complete else max(float(len(items)), _chapman([*found_by.values()])),
+            is_complete=is_complete,
+        )
+        return listed, hits
+
+    def _item(self, hit: Hit, span: Span, probability: float, marker: int) -> Item:
+        chunk = hit.chunk
+        return Item(
+            document_id=chunk.document_id,
+            title=name_of(chunk),
+            date=date_of(chunk.metadata),
+            citation=cite(marker, hit, span),
+            probability=round(probability, 4),
+        )
+
+    def _folder(self, by_name: ByName, noun: str) -> Filter | None:
+        """Return the filter on the folder that a noun names, such as "letters"; None if there is none."""
+        last = noun.casefold().rpartition(" ")[2]
+        if not last:
+            return None
+        ids = [
+            one.document_id
+            for one in by_name.listing(MOST, wanted=f"{last}/").documents
+            if f"/{last}/" in f"/{one.document_id.casefold()}"
+        ]
+        return In(key="id", values=tuple(ids)) if ids else None
+
+
+class _Subject:
+    """The words that documents must be about, and how much of them a passage has."""
+
+    def __init__(self, version: Components, text: str, language: str, request: Request) -> None:
+        self._analyzer, self._language = version.indexes.analyzer(), language
+        self._words = [word.lower for word in words_of(text) if not word.stop]
+        weights = version.indexes.words().weigh(self._words, request) if self._words else []
+        self._weights = [weight or 1.0 for weight in weights]
+        self._terms = [frozenset(self._stems(word)) for word in self._words]
+
+    def _stems(self, word: str) -> Iterator[str]:
+        """Yield the terms of a word that stand for all of it, and not for a part of a compound."""
+        for term in self._analyzer(word, self._language):
+            if len(term) >= STEM * len(word) and term[:2] == word[:2]:
+                yield term
+
+    def best(self, chunk: Chunk) -> tuple[float, Hit, Span | None]:
+        """Return the largest share of the subject, 0 to 1, in a sentence with the title, and the sentence."""
+        hit = Hit(chunk=chunk, score=0.0)
+        title = self._has(f"{chunk.title} {chunk.heading}")
+        whole = self._share([a or b for a, b in zip(title, self._has(chunk.text), strict=True)])
+        if whole < FITS:
+            return 0.0, hit, None
+        best, found = 0.0, None
+        for span in sentences(chunk.text):
+            own = self._has(span.of(chunk.text))
+            share = self._share([a or b for a, b in zip(title, own, strict=True)]) + 0.01 * self._share(own)
+            if share > best:
+                best, found = share, span
+        return min(best, 1.0), hit, found
+
+    def _share(self, has: Sequence[bool]) -> float:
+        """Return the share of the subject, 0 to 1, that these of its words are; 0 if one of a few is missing."""
+        if sum(has) < max(min(ALL_OF, len(has)), LEAST * len(has)):
+            return 0.0
+        return sum(weight for there, weight in zip(has, self._weights, strict=True) if there) / sum(self._weights)
+
+    def _has(self, text: str) -> list[bool]:
+        said, terms = {word.lower for word in words_of(text)}, frozenset(self._analyzer(text, self._language))
+        return [
+            word in said or bool(own & terms) or any(is_form_of(word, other) for other in said)
+            for word, own in zip(self._words, self._terms, strict=True)
+        ]
+
+
+def _without_value(subject: str, value: str, origins: str) -> str:
+    """Return a subject without a value of metadata and the word before it; empty if it does not name the value."""
+    if not 1 < len(value) <= _LONGEST_VALUE or value.isdigit():
+        return ""
+    for alias in dict.fromkeys((value, *map(str.strip, _ALIAS.split(value)))):
+        named = r"\W+".join(map(re.escape, re.findall(r"\w+", alias)))
+        if len(alias) > 1 and named:
+            rest, count = re.subn(
+                rf"(?:^|\s)(?:{origins})\s+(?:the\s+)?{named}(?!\w)\W*", " ", subject, flags=re.IGNORECASE
+            )
+            if count:
+                return f" {rest}"
+    return ""
+
+
+def _are_dates(values: Sequence[str]) -> bool:
+    return bool(values) and all(_DATE.fullmatch(value) for value in values[:50])
+
+
+def _in_year(key: str, year: int) -> Filter:
+    if key == "year":
+        return Or(parts=(Compare(key=key, op="=", value=year), Compare(key=key, op="=", value=str(year))))
+    begins, ends = Compare(key=key, op=">=", value=str(year)), Compare(key=key, op="<", value=str(year + 1))
+    return And(parts=(begins, ends))
+
+
+def _is_of(date: str, years: Sequence[int]) -> bool:
+    """Return whether a date is in one of some years; a document without a known date key was admitted by the filter."""
+    return not years or not date or int(date[:4]) in years
+
+
+def _chapman(found_by: Sequence[set[str]]) -> float:
+    """Return the estimated number of all documents that fit, from those that two searches found."""
+    if len(found_by) < 2:
+        return float(len(found_by[0])) if found_by else 0.0
+    first, second = found_by
+    return (len(first) + 1) * (len(second) + 1) / (len(first & second) + 1) - 1
