@@ -76,6 +76,23 @@ def test_sessions_have_names_and_pins_until_they_are_forgotten(tmp_path: Path) -
     assert kept.sessions()[0].title == ""
 
 
+def test_words_of_answers_find_sessions(tmp_path: Path) -> None:
+    kept = Conversations(Journal(tmp_path), tokens=100, days=30)
+    kept.note("a", Turn(question="Who built it?", answer="The brothers Hale dug Älvdalen's well."))
+    kept.note("b", Turn(question="When?", answer="In 1820."))
+    kept.note(Reader(name="ann").session("c"), Turn(question="Why?", answer="The well ran dry."))
+    kept.name("b", title="The forge")
+
+    def found(q: str, namespace: str = "") -> list[str]:
+        return [one.name for one in kept.sessions(namespace, q)]
+
+    assert found("well ÄLVDALEN") == ["a"]
+    assert found("FORGE 1820") == ["b"]
+    assert found("well 1820") == []
+    assert found(" ") == ["b", "a"]
+    assert found("well", Reader(name="ann").namespace) == ["c"]
+
+
 def test_the_last_turns_that_fit_are_given(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     kept = Conversations(journal, tokens=12, days=30)

@@ -30,10 +30,10 @@ class History:
         with self._versions.current() as version:
             return version.history.journal().another()
 
-    def conversations(self, *, reader: Reader) -> list[Session]:
-        """Return this reader's conversations, the last one first."""
+    def conversations(self, *, reader: Reader, q: str = "") -> list[Session]:
+        """Return this reader's conversations that have some words, or all of them, the last one first."""
         with self._versions.current() as version:
-            return version.history.conversations().sessions(reader.namespace)
+            return version.history.conversations().sessions(reader.namespace, q)
 
     def turns(self, session: str, *, reader: Reader) -> list[StoredTurn]:
         """Return the turns of a conversation of this reader, oldest first; empty if there is none."""

@@ -141,8 +141,12 @@ class Conversations:
                 out[turn] = StoredTurn(at=at, question=question, answer=answer, response_id=response_id, number=turn)
         return list(out.values())
 
-    def sessions(self, namespace: str = "") -> list[Session]:
+    def sessions(self, namespace: str = "", q: str = "") -> list[Session]:
         """Return the stored sessions of one reader, those that are pinned first, then the latest.
+
+        Args:
+            namespace: of the reader.
+            q: words that the title, a question or an answer of the session has, in any order; empty for any session.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
@@ -160,10 +164,19 @@ class Conversations:
         oldest = self._oldest(self._clock())
         with self._journal.reading() as db:
             rows = db.execute(sql, [namespace, oldest, NAMESPACE_MARK]).fetchall() if db else []
-        return [
+            wanted, texts = q.casefold().split(), dict[str, list[str]]()
+            if db and wanted:
+                said = "SELECT session, question, answer FROM turns WHERE at >= ? AND substr(session, 1, length(?)) = ?"
+                for session, question, answer in db.execute(said, [oldest, namespace, namespace]):
+                    texts.setdefault(session.removeprefix(namespace), []).extend((question, answer))
+        sessions = [
             Session(name=name, turns=turns, last=last, first=first, title=title, pinned=bool(pinned))
             for name, turns, last, first, title, pinned in rows
         ]
+        if not wanted:
+            return sessions
+        whole = {one.name: "\n".join([one.title, *texts.get(one.name, [])]).casefold() for one in sessions}
+        return [one for one in sessions if all(word in whole[one.name] for word in wanted)]
 
     def name(self, session: str, *, title: str | None = None, pinned: bool | None = None) -> bool:
         """Rename a session, or pin it to the top; None leaves a property unchanged.

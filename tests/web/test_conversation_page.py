@@ -59,6 +59,9 @@ def test_conversations_are_renamed_pinned_and_found(talked: str, visit: Open) ->
     at.page.get_by_label("Find a conversation").fill("BM25")
     expect(at.page.get_by_role("list", name="Conversations").get_by_role("listitem")).to_have_count(2)
     assert at.violations() == []
+    at.page.get_by_label("Find a conversation").fill("thin SHEETS")
+    expect(at.page.get_by_role("list", name="Conversations").get_by_role("listitem")).to_have_count(1)
+    expect(at.page.get_by_role("list", name="Conversations")).to_contain_text(SLATE)
     at.page.get_by_label("Find a conversation").fill("zeppelin")
     expect(at.page.get_by_text("No conversation has these words.")).to_be_visible()
 

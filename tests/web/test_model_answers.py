@@ -23,6 +23,8 @@ Kentish ragstone is a hard grey limestone. [1]
 1. The Romans shipped it:
    - down the river Medway [1]
 
+Its mass is $m = \\rho V$. [1]
+
 > It was first quarried in 1492. [1]
 
 ```
@@ -77,6 +79,7 @@ def test_draws_tables_and_tells_reasons(plain: str, visit: Open) -> None:
     expect(turn.locator("td .marker")).to_have_count(1)
     expect(turn.locator("ol > li > ul > li")).to_contain_text("down the river Medway")
     expect(turn.locator("pre")).to_have_text("size = 12")
+    expect(turn.locator("math mi")).to_have_text(["m", "ρ", "V"])
     mark = turn.get_by_role("button", name="contradicted")
     reason = turn.get_by_role("tooltip")
     expect(reason).to_have_count(0)

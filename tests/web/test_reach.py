@@ -131,6 +131,9 @@ def test_fits_a_phone(quoted: str, visit: Open) -> None:
     box = at.page.get_by_role("complementary", name="Source").bounding_box()
     assert box
     assert (box["x"], box["width"], box["height"]) == (0, 360, 740)
+    head = at.page.locator(".source-head").bounding_box()
+    assert head
+    assert head["height"] <= 74, "a tenth of the screen"
     assert not at.page.evaluate(wide)
     assert at.violations() == []
     at.page.get_by_role("button", name="Close the source").tap()

@@ -73,6 +73,34 @@ def test_a_password_signs_people_in(url: str, visit: Open) -> None:
     expect(at.page.get_by_label("User name")).to_be_visible()
 
 
+def test_a_person_changes_their_password(url: str, kb: Path, visit: Open) -> None:
+    with closing(Journal(kb.with_name("people"))) as journal:
+        Users(journal).add("bea", PASSWORD, ["read"])
+    at = visit(url, allow="401|400|422")
+    new = "a better battery horse"
+
+    def sign_in(password: str) -> None:
+        at.page.get_by_label("User name").fill("bea")
+        at.page.get_by_label("Password").fill(password)
+        at.page.get_by_role("button", name="Sign in", exact=True).click()
+
+    sign_in(PASSWORD)
+    at.page.get_by_role("button", name="Change password").click()
+    dialog = at.page.get_by_role("dialog", name="Change password")
+    assert at.violations() == []
+    dialog.get_by_label("Current password").fill("not the password")
+    dialog.get_by_label("New password").fill(new)
+    dialog.get_by_role("button", name="Change password").click()
+    expect(dialog.get_by_role("alert")).to_have_text("The current password is wrong.")
+    dialog.get_by_label("Current password").fill(PASSWORD)
+    dialog.get_by_role("button", name="Change password").click()
+    expect(dialog).to_have_count(0)
+    at.ask("What did the Romans ship down the river Medway?")
+    at.page.get_by_role("button", name="Sign out").click()
+    sign_in(new)
+    expect(at.page.get_by_title("Signed in as bea")).to_be_visible()
+
+
 def test_tells_why_a_sign_in_failed_and_takes_keys(url: str, visit: Open) -> None:
     at = visit(url, at="#/sign-in/not_allowed", allow="401", locale="de")
     expect(at.page.get_by_role("alert")).to_contain_text(re.compile("keinen Zugang"))

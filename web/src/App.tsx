@@ -214,6 +214,7 @@ export function App() {
         onShortcuts={() => setDialog({ kind: "shortcuts" })}
         isAdmin={connection.me?.scopes.includes("admin") ?? false}
         person={connection.me?.person ?? null}
+        onPassword={connection.me?.has_password ? () => setDialog({ kind: "password" }) : null}
         onSignOut={() => void signOut().catch(connection.connect)}
       />
       {drawer && <div className="backdrop" aria-hidden="true" onClick={() => setDrawer(false)} />}

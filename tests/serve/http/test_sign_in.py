@@ -240,6 +240,26 @@ def test_a_change_of_a_user_ends_their_sessions(here: Scene) -> None:
     assert bob.by_password("bob", f"{PASSWORD}!").status_code == 401
 
 
+def test_a_person_changes_their_own_password(here: Scene) -> None:
+    users(here.journal).add("dan", PASSWORD, ["read"])
+    dan, elsewhere, grace = here.browser(), here.browser(), here.browser()
+    dan.by_password("dan")
+    elsewhere.by_password("dan")
+    grace.sign_in(here.provider)
+    assert (dan.get("/me").json()["has_password"], grace.get("/me").json()["has_password"]) == (True, False)
+    change = {"current": PASSWORD, "new": f"{PASSWORD}?"}
+    assert grace.post("/sign-in/password", change).status_code == 403
+    assert dan.post("/sign-in/password", change, {}).status_code in (401, 403), "only the page"
+    assert dan.post("/sign-in/password", change | {"current": "a guess of it"}).status_code == 401
+    assert dan.post("/sign-in/password", change | {"new": "short"}).status_code == 400
+    assert elsewhere.is_in()
+    assert dan.post("/sign-in/password", change).status_code == 204
+    assert dan.is_in()
+    assert not elsewhere.is_in()
+    assert here.browser().by_password("dan", PASSWORD).status_code == 401
+    assert here.browser().by_password("dan", f"{PASSWORD}?").status_code == 204
+
+
 def test_slows_down_guesses(here: Scene) -> None:
     eve = here.browser()
     statuses = [eve.by_password("ada", f"guess number {n}").status_code for n in range(7)]

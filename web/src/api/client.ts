@@ -93,6 +93,9 @@ export const api = {
   signIn: (name: string, password: string) =>
     sent(address(["sign-in"]), { method: "POST", body: { name, password }, quiet: true }),
 
+  changePassword: (current: string, renewed: string) =>
+    sent(address(["sign-in", "password"]), { method: "POST", body: { current, new: renewed }, quiet: true }),
+
   signOut: () => json<SignedOut>(address(["sign-out"]), { method: "POST", quiet: true }),
 
   async *ask(asked: Question, signal: AbortSignal): AsyncGenerator<AnswerEvent> {
@@ -115,7 +118,9 @@ export const api = {
   /** Return a stored answer with its evidence; of a refusal, the closest passages. */
   response: (id: string) => json<KeptResponse>(address(["responses", id], { explain: "true" })),
 
-  conversations: async () => (await json<{ conversations: Conversation[] }>(address(["conversations"]))).conversations,
+  /** Return the conversations that have some words, or all of them. */
+  conversations: async (q = "", signal?: AbortSignal) =>
+    (await json<{ conversations: Conversation[] }>(address(["conversations"], { q }), { signal })).conversations,
 
   conversation: async (session: string) =>
     (await json<{ turns: KeptTurn[] }>(address(["conversations", session]))).turns,

@@ -105,15 +105,17 @@ function Grid({ head, rows, parts }: { head: readonly Words[]; rows: readonly Wo
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard
     <section className="grid" aria-label={say().table} tabIndex={0}>
       <table>
-        <thead>
-          <tr>
-            {head.map((cell, at) => (
-              <th key={at} scope="col">
-                {line(cell)}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        {head.length > 0 && (
+          <thead>
+            <tr>
+              {head.map((cell, at) => (
+                <th key={at} scope="col">
+                  {line(cell)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+        )}
         <tbody>
           {rows.map((row, at) => (
             <tr key={at}>

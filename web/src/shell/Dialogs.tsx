@@ -4,11 +4,13 @@ import { words } from "../words/words";
 import { ConfirmDialog } from "./ConfirmDialog";
 import { ConversationDialog } from "./ConversationDialog";
 import { KeyDialog } from "./KeyDialog";
+import { PasswordDialog } from "./PasswordDialog";
 import { ShortcutsDialog } from "./ShortcutsDialog";
 
 /** The open dialog. */
 export type Dialog =
   | { kind: "key" }
+  | { kind: "password" }
   | { kind: "shortcuts" }
   | { kind: "conversation"; what: Conversation }
   | { kind: "forget"; what: Conversation }
@@ -37,6 +39,8 @@ export function Dialogs(props: Props) {
   switch (dialog.kind) {
     case "key":
       return <KeyDialog refused={props.refused} onClose={onClose} onChanged={props.onKey} />;
+    case "password":
+      return <PasswordDialog onClose={onClose} />;
     case "shortcuts":
       return <ShortcutsDialog singleKeys={props.singleKeys} onSingleKeys={props.onSingleKeys} onClose={onClose} />;
     case "conversation":

@@ -1,4 +1,5 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
+import { api } from "../api/client";
 import type { Conversation } from "../api/types";
 import type { Chat } from "../chat/turns";
 import { words } from "../words/words";
@@ -25,11 +26,15 @@ interface Props {
   isAdmin: boolean;
   /** Who is signed in; null for a key, or where none is needed. */
   person: string | null;
+  /** Change the person's password; null if it is not kept here. */
+  onPassword: (() => void) | null;
   onSignOut: () => void;
 }
 
 /** Conversations from which on they can be searched. */
 const SEARCHED = 5;
+/** Milliseconds without a key until the server searches. */
+const PAUSE = 150;
 
 export function Sidebar(props: Props) {
   const {
@@ -44,6 +49,7 @@ export function Sidebar(props: Props) {
     onShortcuts,
     isAdmin,
     person,
+    onPassword,
     onSignOut,
   } = props;
   const here = (one: Route) => (hashOf(one) === hashOf(route) ? "page" : undefined);
@@ -53,8 +59,8 @@ export function Sidebar(props: Props) {
     ...answering.filter((one) => conversations.every((kept) => kept.session !== one.session)).map(asListed),
     ...conversations,
   ];
-  const wanted = q.trim().toLowerCase();
-  const listed = wanted ? all.filter((one) => one.title.toLowerCase().includes(wanted)) : all;
+  const found = useFound(q.trim());
+  const listed = found ? all.filter((one) => found.has(one.session)) : all;
   const say = words();
   return (
     <nav
@@ -98,9 +104,7 @@ export function Sidebar(props: Props) {
           />
         </label>
       )}
-      {listed.length === 0 && (
-        <p className="quiet small pad">{wanted ? say.noSuchConversation : say.noConversations}</p>
-      )}
+      {listed.length === 0 && <p className="quiet small pad">{found ? say.noSuchConversation : say.noConversations}</p>}
       <ul className="conversations" aria-labelledby="kept">
         {listed.map((one) => (
           <li key={one.session}>
@@ -126,6 +130,7 @@ export function Sidebar(props: Props) {
           <span className="clip" title={say.signedInAs(person)}>
             {person}
           </span>
+          {onPassword && <IconButton icon="key" label={say.changePassword} onClick={onPassword} />}
           <button type="button" className="button small" onClick={onSignOut}>
             {say.signOut}
           </button>
@@ -148,3 +153,26 @@ const asListed = (chat: Chat): Conversation => ({
   last: 0,
   pinned: false,
 });
+
+/** Return the sessions whose title, questions or answers have some words; null while none are wanted. */
+function useFound(q: string): ReadonlySet<string> | null {
+  const [found, setFound] = useState<ReadonlySet<string> | null>(null);
+  useEffect(() => {
+    if (!q) {
+      setFound(null);
+      return;
+    }
+    const stopper = new AbortController();
+    const timer = setTimeout(() => {
+      api
+        .conversations(q, stopper.signal)
+        .then((listed) => setFound(new Set(listed.map((one) => one.session))))
+        .catch(() => undefined); // the list stays as it is
+    }, PAUSE);
+    return () => {
+      clearTimeout(timer);
+      stopper.abort();
+    };
+  }, [q]);
+  return found;
+}

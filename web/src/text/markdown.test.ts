@@ -89,13 +89,34 @@ it("reads inline markup and leaves lookalikes", () => {
   ]);
 });
 
-it("leaves formulas and prices as they are", () => {
-  for (const text of [
-    "$x_{a} * y_{b}$ and \\(a*b*c\\) and $$\\sum _i_ *x*$$",
-    "\\[\nE_{a} = *m* c^2\n\\]",
-    "$5 to $10, $7_a",
-  ])
-    expect(shown(text)).toEqual([["paragraph", `(${text})`]]);
+it("reads formulas whole and leaves prices as they are", () => {
+  expect(shown("$x_{a} * y_{b}$ and \\(a*b*c\\) and $$\\sum _i_ *x*$$")).toEqual([
+    ["paragraph", "formula($x_{a} * y_{b}$)( and )formula(\\(a*b*c\\))( and )formula($$\\sum _i_ *x*$$)"],
+  ]);
+  expect(shown("\\[\nE_{a} = *m* c^2\n\\]")).toEqual([["paragraph", "formula(\\[\nE_{a} = *m* c^2\n\\])"]]);
+  expect(shown("$5 to $10, $7_a")).toEqual([["paragraph", "($5 to $10, $7_a)"]]);
+});
+
+it("keeps the lists of two quotes apart", () => {
+  const item = (text: string) => [["paragraph", `(${text})`]];
+  expect(shown("1. a\n2. b [1]\n1. c\n2. d [2]")).toEqual([
+    [1, item("a"), item("b [1]")],
+    [1, item("c"), item("d [2]")],
+  ]);
+  expect(shown("- a\n- b [1]\n- c\n- d [2]")).toEqual([
+    ["list", item("a"), item("b [1]")],
+    ["list", item("c"), item("d [2]")],
+  ]);
+  expect(shown("- a [1]\n- b [1]\n- c [2]")).toEqual([["list", item("a [1]"), item("b [1]"), item("c [2]")]]);
+  expect(shown("1. a\n1. b\n1. c")).toEqual([[1, item("a"), item("b"), item("c")]]);
+});
+
+it("shows a quoted row as a table", () => {
+  expect(shown("Elbrad:\ncity: Hamburg; since: 2026; sold: 0 [2]")).toEqual([
+    ["paragraph", "(Elbrad:)"],
+    ["table", [], ["(city)", "(Hamburg)"], ["(since)", "(2026)"], ["(sold)", "(0 [2])"]],
+  ]);
+  expect(shown("Note: a; and b; c: d")).toEqual([["paragraph", "(Note: a; and b; c: d)"]]);
 });
 
 it("tells inline marks from what they mark", () => {

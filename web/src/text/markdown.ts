@@ -1,6 +1,6 @@
 import { cellsOf, DELIMITERS } from "./table";
 
-export type Look = "" | "bold" | "italic" | "struck" | "code";
+export type Look = "" | "bold" | "italic" | "struck" | "code" | "formula";
 
 /** A range of the source text and its look. A gap is what stands before a further line: `>` or an indentation. */
 export interface Run {
@@ -47,7 +47,7 @@ const HEADING = /^ {0,3}#{1,6}\s+/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})[^`]*$/;
 const QUOTE = /^ {0,3}> ?/;
 const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}\s*$/;
-/** Formulas come first: they stay the text they are, as do their stars and underscores. */
+/** Formulas come first: their stars and underscores are their own. */
 const INLINE = new RegExp(
   [
     /`(?<code>[^`\n]+)`/,
@@ -75,11 +75,14 @@ const LOOKS = {
 } as const satisfies Record<string, readonly [Look, number]>;
 /** How deep quotations and lists are read; what is deeper stays text. */
 const DEEPEST = 6;
+/** A row of a table as it is quoted: at least three names with their values. */
+const RECORD = /^[^:;|.!?]{1,40}: [^;]*(?:; [^:;|.!?]{1,40}: [^;]*){2,}$/;
+const MARKED = /\[\d{1,3}\]\s*$/;
 
 /**
  * The Markdown that answers have: paragraphs, headings, lists, quotations, tables, rules, code, bold, italic and struck
- * words. Nothing else is read: links, pictures, HTML and formulas stay the text they are. Every run knows its place, so
- * that sentences can be told apart.
+ * words, and formulas, whose run has their delimiters. Nothing else is read: links, pictures and HTML stay the text they
+ * are. Every run knows its place, so that sentences can be told apart.
  */
 export const blocksOf = (text: string): Block[] => new Reader(text).blocks(linesOf(text), 0);
 
@@ -176,6 +179,10 @@ class Reader {
       out.push({ kind: "table", head, rows });
       return end;
     }
+    if (RECORD.test(said)) {
+      out.push({ kind: "table", head: [], rows: this.record(line) });
+      return at + 1;
+    }
     if (depth < DEEPEST && QUOTE.test(said)) {
       const end = until(lines, at, (one) => !QUOTE.test(this.said(one)));
       const inner = lines.slice(at, end).map((one) => this.without(one, QUOTE.exec(this.said(one))?.[0].length ?? 0));
@@ -194,15 +201,18 @@ class Reader {
   private begins(lines: readonly Line[], at: number, depth: number): boolean {
     const line = lines[at] as Line;
     const said = this.said(line);
-    if (!said.trim() || FENCE.test(said) || HEADING.test(said) || RULE.test(said)) return true;
+    if (!said.trim() || [FENCE, HEADING, RULE, RECORD].some((one) => one.test(said))) return true;
     return this.isTable(lines, at) || (depth < DEEPEST && (QUOTE.test(said) || this.item(line) !== null));
   }
 
   private list(lines: readonly Line[], at: number, first: Item, depth: number, out: Block[]): number {
     const items: Block[][] = [];
     let item: Item | null = first;
-    while (item && (item.number === null) === (first.number === null)) {
+    let isOver = false;
+    while (item && !isOver && (item.number === null) === (first.number === null)) {
       const end = this.afterItem(lines, at, item, depth);
+      const isMarked = MARKED.test(this.said(lines[end - 1] as Line));
+      const { number }: Item = item;
       const { indent, width } = item;
       const inner = lines.slice(at, end).map((one, number) => {
         return this.without(one, number ? Math.min(this.indent(one), indent + width) : indent + width);
@@ -211,6 +221,10 @@ class Reader {
       at = until(lines, end, (one) => this.said(one).trim() !== "");
       const next = lines[at];
       item = next && !RULE.test(this.said(next)) ? this.item(next) : null;
+      // A marker below several items closes a quoted list; numbers that begin again are another list, too.
+      isOver =
+        (isMarked && items.length > 1 && !items.slice(0, -1).some(hasMarker(this.text))) ||
+        (item?.number !== null && item?.number === first.number && number !== first.number);
       if (!item) at = end;
     }
     out.push({ kind: "list", first: first.number, items });
@@ -254,6 +268,19 @@ class Reader {
     return cellsOf(this.text, row, true).map((cell) => this.words([cell]));
   }
 
+  /** Return the names and values of a quoted row, each pair as a row of its own. */
+  private record(line: Line): Words[][] {
+    let { start } = line;
+    return this.said(line)
+      .split("; ")
+      .map((pair) => {
+        const [begin, middle] = [start, start + pair.indexOf(": ")];
+        start += pair.length + 2;
+        const value = { start: middle + 2, end: begin + pair.length };
+        return [this.words([{ start: begin, end: middle }]), this.words([value])];
+      });
+  }
+
   private words(lines: readonly Line[], isCode = false): Words {
     const [start, end] = [(lines[0] as Line).start, (lines.at(-1) as Line).end];
     const runs: Run[] = isCode ? [{ start, end, look: "" }] : runsOf(this.text, start, end);
@@ -267,6 +294,12 @@ class Reader {
 
   private without = (line: Line, width: number): Line => ({ ...line, start: Math.min(line.end, line.start + width) });
 }
+
+/** Return whether the last words of blocks end with a marker. */
+const hasMarker = (text: string) => (blocks: readonly Block[]) => {
+  const last = wordsOf(blocks).at(-1);
+  return last !== undefined && MARKED.test(text.slice(last.start, last.end));
+};
 
 /** Return the first line from a place on that is wanted, or the end. */
 function until(lines: readonly Line[], from: number, isWanted: (line: Line) => boolean): number {
@@ -312,9 +345,13 @@ function runsOf(text: string, start: number, end: number): Run[] {
   const said = text.slice(start, end);
   for (const found of SIGN.test(said) ? said.matchAll(INLINE) : []) {
     const groups = found.groups as Record<string, string | undefined>;
-    if (groups.formula !== undefined) continue;
     const begin = start + found.index;
     plain(begin);
+    if (groups.formula !== undefined) {
+      last = begin + found[0].length;
+      out.push({ start: begin, end: last, look: "formula" });
+      continue;
+    }
     last = begin + 1;
     if (groups.escaped !== undefined) continue;
     const kind = (Object.keys(LOOKS) as (keyof typeof LOOKS)[]).find((one) => groups[one] !== undefined);

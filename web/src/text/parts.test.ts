@@ -71,7 +71,7 @@ const whole = (text: string, kind: Part["kind"] = "paragraph"): Part => ({
 
 /** What is seen of a text: cited words in brackets, code in backquotes, bold and italic words in B and I. */
 function seen(text: string, range: Range, kind?: Part["kind"], isMarkdown = true): string {
-  const signs = { "": "", bold: "B", italic: "I", struck: "S", code: "`" };
+  const signs = { "": "", bold: "B", italic: "I", struck: "S", code: "`", formula: "" };
   return lit(text, whole(text, kind), [range], isMarkdown)
     .map((piece) => {
       if (piece.look === "mark") return "";

@@ -116,7 +116,8 @@ function blockView(block: Block, shown: Shown): HTMLElement | null {
     case "table": {
       const head = block.head.map((cell) => el("th", { scope: "col" }, ...line(cell)));
       const rows = block.rows.map((row) => el("tr", {}, ...row.map((cell) => el("td", {}, ...line(cell)))));
-      const table = el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows));
+      const top = head.length > 0 && el("thead", {}, el("tr", {}, ...head));
+      const table = el("table", {}, top, el("tbody", {}, ...rows));
       return el("section", { class: "grid", "aria-label": shared().table, tabindex: "0" }, table);
     }
     case "code": {
@@ -138,7 +139,9 @@ function sentenceView(passage: Passage, proofs: readonly Proved[]): (Node | stri
 }
 
 const TAGS = { bold: "strong", italic: "em", struck: "s", code: "code" } as const;
-const looking = ({ text, look }: Piece): Node | string => (look ? el(TAGS[look], {}, text) : text);
+/** A formula stays text here, so that the script stays small. */
+const looking = ({ text, look }: Piece): Node | string =>
+  look && look !== "formula" ? el(TAGS[look], {}, text) : text;
 
 /** The mark of a contradicted sentence. The reason appears while the pointer or the focus is on it, until Escape. */
 function contradicted(why: string): HTMLElement {

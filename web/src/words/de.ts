@@ -97,6 +97,12 @@ export const page: PageTexts = {
   userName: "Benutzername",
   password: "Passwort",
   wrongPassword: "Name oder Passwort ist falsch.",
+  changePassword: "Passwort ändern",
+  currentPassword: "Bisheriges Passwort",
+  renewedPassword: "Neues Passwort, mindestens 10 Zeichen",
+  passwordHint: "In anderen Browsern werden Sie abgemeldet.",
+  wrongCurrent: "Das bisherige Passwort ist falsch.",
+  passwordChanged: "Passwort geändert.",
   useKeyInstead: "Stattdessen einen API-Schlüssel verwenden",
   signInFailed: {
     expired: "Das hat zu lange gedauert oder in einem anderen Fenster begonnen. Melden Sie sich noch einmal an.",
@@ -137,7 +143,7 @@ export const page: PageTexts = {
   askYourDocuments: "Fragen Sie Ihre Dokumente",
   suggestions: "Vorgeschlagene Fragen",
   inviteModel:
-    "Antworten zitieren Ihre Dokumente wörtlich. Verbinden Sie ein Sprachmodell, etwa von Ollama oder mit einem API-Schlüssel, und es formuliert sie.",
+    "Antworten zitieren die Dokumente. Ein Sprachmodell (Ollama oder eines mit API-Schlüssel) würde sie formulieren.",
   connectModel: "Modell verbinden",
   dismiss: "Nicht mehr anzeigen",
   viewAll: "alle ansehen",

@@ -98,6 +98,12 @@ export const page = {
   userName: "User name",
   password: "Password",
   wrongPassword: "The user name or the password is wrong.",
+  changePassword: "Change password",
+  currentPassword: "Current password",
+  renewedPassword: "New password, at least 10 characters",
+  passwordHint: "You are signed out in other browsers.",
+  wrongCurrent: "The current password is wrong.",
+  passwordChanged: "Password changed.",
   useKeyInstead: "Use an API key instead",
   signInFailed: {
     expired: "That took too long, or began in another window. Sign in again.",
@@ -138,8 +144,7 @@ export const page = {
   nothingToRead: "There are no documents for you to read.",
   askYourDocuments: "Ask your documents",
   suggestions: "Suggested questions",
-  inviteModel:
-    "Answers quote your documents word for word. Connect a language model, such as one of Ollama or with an API key, and it writes them.",
+  inviteModel: "Answers quote the documents. A language model (Ollama, or any with an API key) would write them.",
   connectModel: "Connect a model",
   dismiss: "Do not show this again",
   viewAll: "view all",

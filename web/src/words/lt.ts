@@ -95,6 +95,12 @@ export const page: PageTexts = {
   userName: "Naudotojo vardas",
   password: "Slaptažodis",
   wrongPassword: "Neteisingas vardas arba slaptažodis.",
+  changePassword: "Keisti slaptažodį",
+  currentPassword: "Dabartinis slaptažodis",
+  renewedPassword: "Naujas slaptažodis, bent 10 ženklų",
+  passwordHint: "Kitose naršyklėse būsite atjungti.",
+  wrongCurrent: "Dabartinis slaptažodis neteisingas.",
+  passwordChanged: "Slaptažodis pakeistas.",
   useKeyInstead: "Naudoti API raktą",
   signInFailed: {
     expired: "Prisijungimas užtruko per ilgai arba pradėtas kitame lange. Prisijunkite iš naujo.",
@@ -133,8 +139,7 @@ export const page: PageTexts = {
   nothingToRead: "Nėra dokumentų, kuriuos galėtumėte skaityti.",
   askYourDocuments: "Klauskite savo dokumentų",
   suggestions: "Siūlomi klausimai",
-  inviteModel:
-    "Atsakymai pažodžiui cituoja jūsų dokumentus. Prijunkite kalbos modelį, pavyzdžiui, „Ollama“ arba su API raktu, ir jis juos suformuluos.",
+  inviteModel: "Atsakymai cituoja dokumentus. Kalbos modelis („Ollama“ arba bet kuris su API raktu) juos suformuluotų.",
   connectModel: "Prijungti modelį",
   dismiss: "Daugiau nerodyti",
   viewAll: "rodyti visus",

@@ -97,6 +97,12 @@ export const page: PageTexts = {
   userName: "Nama pengguna",
   password: "Kata laluan",
   wrongPassword: "Nama atau kata laluan salah.",
+  changePassword: "Tukar kata laluan",
+  currentPassword: "Kata laluan semasa",
+  renewedPassword: "Kata laluan baharu, sekurang-kurangnya 10 aksara",
+  passwordHint: "Anda dilog keluar daripada pelayar lain.",
+  wrongCurrent: "Kata laluan semasa salah.",
+  passwordChanged: "Kata laluan ditukar.",
   useKeyInstead: "Gunakan kunci API",
   signInFailed: {
     expired: "Log masuk mengambil masa terlalu lama atau bermula di tetingkap lain. Sila log masuk semula.",
@@ -135,8 +141,7 @@ export const page: PageTexts = {
   nothingToRead: "Tiada dokumen yang boleh anda baca.",
   askYourDocuments: "Tanya dokumen anda",
   suggestions: "Soalan yang dicadangkan",
-  inviteModel:
-    "Jawapan memetik dokumen anda perkataan demi perkataan. Sambungkan model bahasa, seperti Ollama atau dengan kunci API, dan ia akan menulisnya.",
+  inviteModel: "Jawapan memetik dokumen. Model bahasa (Ollama, atau mana-mana dengan kunci API) akan menulisnya.",
   connectModel: "Sambungkan model",
   dismiss: "Jangan tunjuk lagi",
   viewAll: "lihat semua",

@@ -107,9 +107,13 @@ ResponseId = Annotated[str, Path(min_length=1, max_length=100)]
 
 
 @router.get("/conversations", responses={**errors.READING})
-async def conversations(service: Here, caller: Reading) -> SessionList:
+async def conversations(
+    service: Here,
+    caller: Reading,
+    q: Annotated[str, Query(max_length=1_000, description="words of the title, a question or an answer")] = "",
+) -> SessionList:
     """List the caller's conversations, pinned ones first, then the most recent."""
-    found = await asyncio.to_thread(partial(service.engine.history.conversations, reader=caller.reader))
+    found = await asyncio.to_thread(partial(service.engine.history.conversations, reader=caller.reader, q=q))
     sessions = [
         Session(session=one.name, title=one.title or one.first, turns=one.turns, last=one.last, pinned=one.pinned)
         for one in found

@@ -16,7 +16,7 @@ from pydantic import Field
 from ragstone.history.sessions import SIGN_IN_SECONDS
 from ragstone.serve.http import errors, messages
 from ragstone.serve.http.authentication import Reading
-from ragstone.serve.http.errors import REQUEST_ID
+from ragstone.serve.http.errors import REQUEST_ID, Refused
 from ragstone.serve.http.networks import is_own_host
 from ragstone.serve.http.service import Here, Service
 from ragstone.serve.http.sign_in import cookies
@@ -45,6 +45,13 @@ class Credentials(messages.Request):
     password: Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
+class PasswordChange(messages.Request):
+    """A person's password, and the one that replaces it."""
+
+    current: Annotated[str, Field(min_length=1, max_length=1_000)]
+    new: Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
 class SignedOut(messages.Response):
     """The session is over."""
 
@@ -68,6 +75,19 @@ async def sign_in(body: Credentials, request: Request, service: Here) -> HttpRes
     cookies.check_page(request.scope)
     cookie = await service.sign_in.by_password(body.name, body.password, _machine(request))
     await _end_old(request, service)
+    response = HttpResponse(status_code=204)
+    cookies.put(response, "session", cookie, request.scope, service.settings, service.sign_in.seconds)
+    return response
+
+
+@router.post("/sign-in/password", status_code=204, responses={**errors.CHANGING})
+async def change_password(body: PasswordChange, request: Request, service: Here, caller: Reading) -> HttpResponse:
+    """Change the password of the person who is signed in. All their sessions end; this browser gets a new one."""
+    cookies.check_page(request.scope)
+    if caller.session is None or caller.session.via != "password":
+        raise Refused("forbidden", "only people who sign in with a password here can change it")
+    cookie = await service.sign_in.change_password(caller.session.name, body.current, body.new, _machine(request))
+    await service.noted(caller, "user.password", caller.session.name)
     response = HttpResponse(status_code=204)
     cookies.put(response, "session", cookie, request.scope, service.settings, service.sign_in.seconds)
     return response

@@ -45,6 +45,7 @@ class Me(Response):
     groups: list[str] | None = Field(description="groups whose documents the caller may read; null means all documents")
     open: bool = Field(description="true if no key is needed, because none was made")
     person: str | None = Field(description="the person who is signed in; null for a key")
+    has_password: bool = Field(description="whether the person can change their password here")
     web_pages: bool = Field(description="whether the caller may add web pages by their address")
     models: list[str] = Field(description="language models that a question may choose from")
     writes: bool = Field(description="whether a language model writes the answers, which else quote")
@@ -272,6 +273,7 @@ async def me(service: Here, caller: Reading) -> Me:
         groups=None if groups is None else sorted(groups),
         open=caller.key is None,
         person=caller.session.shown if caller.session else None,
+        has_password=caller.session is not None and caller.session.via == "password",
         web_pages=may_add_pages(service, caller),
         models=list(service.settings.models),
         writes=(await service.live.settings()).respond.model.name != EXTRACTIVE,

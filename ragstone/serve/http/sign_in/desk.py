@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragstone.core.access import Reader
-from ragstone.core.errors import MissingExtra
+from ragstone.core.errors import MissingExtra, UsageError
 from ragstone.history.keys import Scope, canonical
 from ragstone.history.sessions import Sessions, SignIn, name_at
 from ragstone.history.store import JournalStore
@@ -98,6 +98,23 @@ class SignInDesk:
         for who in (by_name, by_address):  # whoever has one account must not get free guesses at others with it
             self.throttle.succeed(who, forget=False)
         return cookie
+
+    async def change_password(self, name: str, current: str, new: str, address: str) -> str:
+        """Change a person's password, end their sessions, and return the cookie of a new one.
+
+        Raises:
+            Refused: the current password is wrong, or the attempt comes too soon.
+            UsageError: the new password is weak.
+            KnowledgeBaseError: the journal cannot be used.
+        """
+        checked = await self.by_password(name, current, address)
+        try:
+            async with self._hashing:
+                await asyncio.to_thread(self._users.set_password, name, new)
+        except UsageError:
+            await self.sign_out(checked)
+            raise
+        return await self.by_password(name, new, address)
 
     async def to_provider(self, place: str, redirect_uri: str, address: str) -> Begun:
         """Begin a sign-in through the provider.
