@@ -182,6 +182,8 @@ def test_reports_its_own_status(house: Live) -> None:
         "person": None,
         "web_pages": False,
         "models": [],
+        "writes": False,
+        "has_password": False,
     }
     house.ask()
     metrics = house.http.get("/metrics")
