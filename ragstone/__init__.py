@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragstone.core.access import Reader
-    from ragstone.core.answers import Answer, Answered, Citation, EvidenceFound, SentenceClosed, TextWritten
+    from ragstone.core.answers import Answer, Answered, Citation, EvidenceFound, Failed, SentenceClosed, TextWritten
     from ragstone.core.errors import RagstoneError
     from ragstone.core.records import Chunk, Document, Hit
     from ragstone.core.reports import AddReport, Progress
@@ -32,6 +32,7 @@ __all__ = [
     "Citation",
     "Document",
     "EvidenceFound",
+    "Failed",
     "Hit",
     "KnowledgeBase",
     "Progress",
@@ -52,6 +53,7 @@ _HOMES = {
     "Citation": "core.answers",
     "Document": "core.records",
     "EvidenceFound": "core.answers",
+    "Failed": "core.answers",
     "Hit": "core.records",
     "KnowledgeBase": "engine.knowledge_base",
     "Progress": "core.reports",

@@ -63,6 +63,7 @@ SECTIONS = {
     "review": "Judging and history",
     "review.marks": "Weights of scores",
     "review.confidence": "Confidence",
+    "review.telemetry": "Telemetry",
     "learning": "Learning from feedback",
     "services": "Services in general",
     "services.openai": "OpenAI and compatible servers",

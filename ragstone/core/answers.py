@@ -5,7 +5,7 @@ Like those in `records`, they are frozen, slotted and keyword-only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -353,8 +353,17 @@ class SentenceClosed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A stage of a question: its name, its start in milliseconds after that of the question, and its milliseconds."""
+
+    name: str
+    start: float
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """The last event of a stream: the final answer, which replaces the streamed text.
+    """The last event of a stream: the final answer, which replaces the streamed text, and the stages that it took.
 
     >>> from ragstone import Ragstone
     >>> with Ragstone("kb") as kb:
@@ -366,7 +375,19 @@ class Answered:
     """
 
     answer: Answer
+    stages: tuple[Stage, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A question without an answer: the error, and the milliseconds until it was raised."""
+
+    question: str
+    error: Exception
+    milliseconds: float
+
+
+Listener = Callable[[Answered | Failed], None]
+"""Called at the end of a question."""
 Event = EvidenceFound | TextWritten | SentenceClosed | Answered
 """An event of the stream of an answer, in this order. Every interface renders only these."""

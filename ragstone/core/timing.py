@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing, contextmanager
 from typing import TypeVar
 
+from ragstone.core.answers import Stage
 from ragstone.core.errors import OutOfTime
 from ragstone.core.protocols import Pace, no_deadline
 
@@ -21,11 +22,13 @@ class Timings:
     def __init__(self) -> None:
         self._started = time.perf_counter()
         self._spent: dict[str, float] = {}
+        self._begun: dict[str, float] = {}
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
         """Add the time inside the block to a stage; repeated entries add up."""
         started = time.perf_counter()
+        self._begun.setdefault(name, (started - self._started) * 1000)
         try:
             yield
         finally:
@@ -35,6 +38,11 @@ class Timings:
         """Return the time of each stage so far, and ``total`` since the start."""
         total = (time.perf_counter() - self._started) * 1000
         return {name: round(spent, 2) for name, spent in {**self._spent, "total": total}.items()}
+
+    def stages(self) -> tuple[Stage, ...]:
+        """Return the stages that have ended, in the order in which they began; one that was repeated is summed up."""
+        begun = sorted(self._begun.items(), key=lambda one: one[1])
+        return tuple(Stage(name=n, start=at, milliseconds=self._spent[n]) for n, at in begun if n in self._spent)
 
 
 class TimeBudget:

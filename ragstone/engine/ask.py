@@ -81,4 +81,5 @@ class Ask:
         degraded = bool(checked.evidence.missing) or draft.degraded
         if request.meter.purpose == "question":
             version.history.statistics().note_answer(answer, degraded=degraded, cached=version.settings.cache.enabled)
-        yield Answered(answer=await asyncio.to_thread(kept, version, answer, session, checked.evidence, request))
+        answer = await asyncio.to_thread(kept, version, answer, session, checked.evidence, request)
+        yield Answered(answer=answer, stages=timings.stages())

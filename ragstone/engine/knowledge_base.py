@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
@@ -17,10 +18,11 @@ from typing import TYPE_CHECKING
 from ragstone import index
 from ragstone.catalog.lock import Patience
 from ragstone.core.access import OWNER, Reader
-from ragstone.core.answers import Answer, Answered, Event, Turn
+from ragstone.core.answers import Answer, Answered, Event, Failed, Listener, Turn
 from ragstone.core.errors import NotFound, ResponseError, UsageError
 from ragstone.core.filters import Filter
 from ragstone.core.hits import Hits
+from ragstone.core.listeners import Listeners
 from ragstone.core.protocols import Role
 from ragstone.core.records import Trace
 from ragstone.core.request import Payer, Request
@@ -83,6 +85,7 @@ class KnowledgeBase:
         self.versions = Versions(versions)
         self.history = History(versions)
         self.learning = Learning(versions)
+        self.listeners = Listeners()
 
     @classmethod
     def open(
@@ -123,6 +126,18 @@ class KnowledgeBase:
         self.originals.close()
         self._versions.close()
 
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call a function at the end of every question that is asked through this object, until it is removed.
+
+        It gets an `Answered` with the answer, also of a refusal, and the stages, or a `Failed` with the error. It is
+        called in the thread of the question, before the answer is returned, so long work belongs elsewhere. What it
+        raises is logged.
+
+        Returns:
+            a function that removes the listener.
+        """
+        return self.listeners.add(listener)
+
     @property
     def folder(self) -> Path:
         """The location of the knowledge base."""
@@ -151,7 +166,9 @@ class KnowledgeBase:
         The caller closes only this one. Questions to the returned one teach nothing and follow no policy, unless it
         ``learns``.
         """
-        return KnowledgeBase(self._versions, change, learns=learns)
+        view = KnowledgeBase(self._versions, change, learns=learns)
+        view.listeners = self.listeners
+        return view
 
     def uncached(self, *, next_version: bool = False) -> KnowledgeBase:
         """Open the version in use, or the next one, a second time, without a cache and without following rebuilds.
@@ -221,7 +238,7 @@ class KnowledgeBase:
                     async for event in events:
                         yield event
                 return
-            statistics, tracker = version.history.statistics(), version.history.tracker()
+            statistics, started = version.history.statistics(), time.perf_counter()
             try:
                 if self._learns:
                     version = await assigned(version, question, request)
@@ -230,8 +247,7 @@ class KnowledgeBase:
                     async for event in events:
                         if isinstance(event, Answered):
                             answered = True
-                            if tracker:
-                                tracker.note_question(version.settings, event.answer)
+                            self._tell(version, event)
                         yield event
             except (GeneratorExit, asyncio.CancelledError):
                 if not answered:
@@ -239,8 +255,8 @@ class KnowledgeBase:
                 raise
             except Exception as error:
                 statistics.note_failure(error)
-                if tracker:
-                    tracker.note_question(version.settings, error)
+                milliseconds = (time.perf_counter() - started) * 1000
+                self._tell(version, Failed(question=question, error=error, milliseconds=milliseconds))
                 raise
 
     async def research(
@@ -290,6 +306,8 @@ class KnowledgeBase:
             )
             async with aclosing(events):
                 async for event in events:
+                    if isinstance(event, Answered):
+                        self._tell(version, event)
                     yield event
 
     async def search(
@@ -397,6 +415,14 @@ class KnowledgeBase:
         """Return counts, sizes, costs and skipped sources; readers other than the owner get only their counts."""
         with self.current() as version:
             return status_of(version, reader)
+
+    def _tell(self, version: Components, outcome: Answered | Failed) -> None:
+        """Tell the tracking store, the telemetry and the listeners how a question ended."""
+        if tracker := version.history.tracker():
+            tracker.note_question(version.settings, outcome)
+        if telemetry := version.history.telemetry():
+            telemetry.note(outcome)
+        self.listeners.tell(outcome)
 
     def _changed(self, version: Components) -> Components:
         if self._change is None:

@@ -120,6 +120,14 @@ def _named(settings: Settings) -> Iterator[Destination]:
         sent="settings, times, scores, and each question with its answer",
         setting="review.mlflow",
     )
+    telemetry = settings.review.telemetry
+    yield Destination(
+        kind="telemetry",
+        address="wherever the program's own SDK sends it" if telemetry.to == "sdk" else telemetry.to,
+        sent="times, counts and outcomes of questions"
+        + (", each with its answer" if telemetry.texts else "; no texts"),
+        setting="review.telemetry.to",
+    )
     issuer = settings.serve.oidc.issuer
     yield Destination(kind="identity provider", address=issuer, sent="sign-ins of people", setting="serve.oidc.issuer")
     for name, one in settings.acquire.connections.items():

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 
-from ragstone.core.answers import Answer
+from ragstone.core.answers import Answer, Answered, Failed
 from ragstone.core.errors import RagstoneError
 from ragstone.core.reports import AddReport
 from ragstone.review.mlflow_sink import Point, Store
@@ -33,10 +33,10 @@ MOST_SESSIONS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracked:
-    """A question under its settings: the answer, or the error that it failed with."""
+    """A question under its settings, and how it ended."""
 
     settings: Settings
-    outcome: Answer | BaseException
+    outcome: Answered | Failed
     at: float = field(default_factory=time.time)
 
 
@@ -56,7 +56,8 @@ class _Session:
         """Return the metrics of a question, and the sums with it."""
         self.questions += 1
         metrics: dict[str, float] = {}
-        if isinstance(answer := tracked.outcome, Answer):
+        if isinstance(tracked.outcome, Answered):
+            answer = tracked.outcome.answer
             metrics = _figures(answer)
             self.abstained += answer.abstained
             self.cost += answer.usage.cost or 0.0
@@ -85,7 +86,7 @@ class Tracker:
         self._sessions: dict[str, _Session] = {}
         self._is_failing = False
 
-    def note_question(self, settings: Settings, outcome: Answer | BaseException) -> None:
+    def note_question(self, settings: Settings, outcome: Answered | Failed) -> None:
         """Record a question and its outcome, soon."""
         with self._lock:
             if len(self._waiting) < MOST_WAITING:
@@ -220,6 +221,6 @@ def _counts(report: AddReport) -> dict[str, float]:
 
 
 def _content(one: Tracked) -> dict[str, object]:
-    if isinstance(one.outcome, Answer):
-        return one.outcome.to_dict()
-    return {"error": f"{type(one.outcome).__name__}: {one.outcome}"}
+    if isinstance(one.outcome, Answered):
+        return one.outcome.answer.to_dict()
+    return {"error": f"{type(one.outcome.error).__name__}: {one.outcome.error}"}

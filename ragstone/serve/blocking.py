@@ -21,6 +21,7 @@ from ragstone.core.errors import UsageError
 from ragstone.serve.library import AsyncRagstone
 
 if TYPE_CHECKING:
+    from ragstone.core.answers import Listener
     from ragstone.engine.knowledge_base import KnowledgeBase
 
 P = ParamSpec("P")
@@ -162,6 +163,10 @@ class Ragstone:
     status = blocking(AsyncRagstone.status)
     evaluate = blocking(AsyncRagstone.evaluate)
     rebuild = blocking(AsyncRagstone.rebuild)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call a function at the end of every question, as `AsyncRagstone.subscribe` does, on its thread."""
+        return self.asynchronous.subscribe(listener)
 
     def knowledge_base(self, *, create: bool = False) -> KnowledgeBase:
         """Return the knowledge base, opened on first use; its methods are asynchronous."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from hashlib import sha256
 from pathlib import Path
@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.errors import UsageError
+from ragstone.core.listeners import Listeners
 from ragstone.core.records import Document, TextKind
 
 if TYPE_CHECKING:
-    from ragstone.core.answers import Answer, Event, Turn
+    from ragstone.core.answers import Answer, Event, Listener, Turn
     from ragstone.core.catalog import Listing
     from ragstone.core.filters import Filter
     from ragstone.core.hits import Hits
@@ -68,6 +69,7 @@ class AsyncRagstone:
         """
         self.folder, self.preset, self.reader = Path(folder), preset, reader
         self.settings = _as_overrides(settings)
+        self._listeners = Listeners()
 
     def __repr__(self) -> str:
         who = "" if self.reader.is_owner else f", reader={self.reader!r}"
@@ -181,6 +183,10 @@ class AsyncRagstone:
         """Chunk and embed everything again with other settings; see `Versions.rebuild`."""
         return await (await self._opened()).versions.rebuild(settings, preset=preset, on_progress=on_progress)
 
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call a function at the end of every question; see `KnowledgeBase.subscribe`."""
+        return self._listeners.add(listener)
+
     async def close(self) -> None:
         """Close the files; the next call opens them again."""
         with _opening:
@@ -195,6 +201,7 @@ class AsyncRagstone:
         with _opening:
             if self._open is None:
                 self._open = KnowledgeBase.open(self.folder, self.settings, preset=self.preset, create=create)
+                self._open.listeners = self._listeners
             return self._open
 
     async def _opened(self, *, create: bool = False) -> KnowledgeBase:

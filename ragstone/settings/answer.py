@@ -137,6 +137,18 @@ class ConfidenceWeights(Section):
         return self
 
 
+class TelemetrySettings(Section):
+    """Traces and metrics of questions, by OpenTelemetry."""
+
+    to: str = Field(
+        default="",
+        pattern=r"^(https?://\S+|sdk)?$",
+        description="Address of an OTLP receiver over HTTP, such as `http://127.0.0.1:4318`, for a trace and metrics of"
+        " each question; or `sdk`, for the SDK that the program has set up. If it is empty, nothing is sent.",
+    )
+    texts: bool = Field(default=False, description="Whether traces contain questions and answers.")
+
+
 class ReviewSettings(Section):
     """How evidence and answers are judged, and what is recorded about them."""
 
@@ -156,6 +168,7 @@ class ReviewSettings(Section):
     statistics_days: float = Field(
         default=90.0, ge=0, description="Days to keep hourly counts and latencies. 0 keeps none."
     )
+    telemetry: TelemetrySettings = TelemetrySettings()
     mlflow: str = Field(
         default="",
         description="MLflow store that records evaluations, ingests, and questions with their answers: a folder or a"

@@ -231,6 +231,8 @@ def refuse_unavailable(settings: Settings) -> None:
             raise SettingsError(NO_ADDRESS)
     if settings.review.mlflow and not find_spec("mlflow"):
         raise MissingExtra("mlflow-skinny", extra="mlflow")
+    if settings.review.telemetry.to and not (find_spec("opentelemetry") and find_spec("opentelemetry.sdk")):
+        raise MissingExtra("opentelemetry-sdk", extra="otel")
 
 
 def _value(settings: Settings, path: str) -> str:

@@ -27,7 +27,7 @@ OnMessage = Callable[[str], None]
 
 NO_CACHE = ("cache.enabled=false",)
 """Overrides that keep every measurement from skipping work."""
-UNTRACKED = ("review.mlflow=",)
+UNTRACKED = ("review.mlflow=", "review.telemetry.to=")
 """Overrides that record the measurement, but not its single questions."""
 LIVE = Path(".ragstone")
 """Default knowledge base for a CSV of questions."""

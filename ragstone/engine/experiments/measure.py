@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ragstone.core.access import OWNER, READERS, Reader
+from ragstone.core.listeners import Listeners
 from ragstone.engine.experiments.bench import LIVE, NO_CACHE, UNTRACKED, OnMessage, add_corpus, is_questions, uncached
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.question import kind
@@ -125,6 +126,7 @@ async def _evaluated(
     dataset = readable(dataset, kb, reader)
     judges = any(query.evidence_sentences or not query.answerable for query in dataset.queries)
     measured = kb.under(uncached)
+    measured.listeners = Listeners()  # a measurement is not heard as questions of people
     ask = partial(measured.ask, reader=reader) if answers and judges else None
     report = await evaluate(
         dataset,

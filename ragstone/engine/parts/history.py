@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ragstone.engine.jobs.queue import JobQueue
 from ragstone.engine.lazy import Lazy
@@ -19,6 +20,9 @@ from ragstone.history.store import JournalStore
 from ragstone.learning.learner import Learner
 from ragstone.settings import Settings
 
+if TYPE_CHECKING:
+    from ragstone.review.otel_sink import Telemetry
+
 SAVE_SECONDS = 300.0
 """Seconds between two writes of the statistics."""
 SHARED_SAVE_SECONDS = 5.0
@@ -29,7 +33,7 @@ SHARED_SAVE_SECONDS = 5.0
 class HistoryParts:
     """The records of people's use; they belong to the knowledge base, not to a version.
 
-    ``tracker`` is None if no setting names a tracking store.
+    ``tracker`` and ``telemetry`` are None if no setting names where they send.
     """
 
     journal: Lazy[JournalStore]
@@ -41,6 +45,7 @@ class HistoryParts:
     statistics: Lazy[Statistics]
     learner: Lazy[Learner]
     tracker: Lazy[Tracker | None]
+    telemetry: Lazy[Telemetry | None]
 
 
 def build_history(source: Source, settings: Settings) -> HistoryParts:
@@ -58,6 +63,13 @@ def build_history(source: Source, settings: Settings) -> HistoryParts:
         from ragstone.engine.jobs.journal import JournalJobs
 
         return JournalJobs(journal(), tries=queue.tries)
+
+    def telemetry() -> Telemetry | None:
+        if not own.telemetry.to:
+            return None
+        from ragstone.review.otel_sink import Telemetry
+
+        return Telemetry(own.telemetry)
 
     return HistoryParts(
         journal=journal,
@@ -85,5 +97,10 @@ def build_history(source: Source, settings: Settings) -> HistoryParts:
             "tracker",
             own.mlflow,
             lambda: Tracker(own.mlflow, str(source.location.folder.resolve())) if own.mlflow else None,
+        ),
+        telemetry=shared.part(
+            "telemetry",
+            own.telemetry,
+            telemetry,
         ),
     )

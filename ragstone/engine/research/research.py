@@ -238,7 +238,8 @@ class Research:
         answer = answer_of(version, checked, draft, scores, request, timings)
         degraded = bool(checked.evidence.missing) or draft.degraded
         version.history.statistics().note_answer(answer, degraded=degraded, cached=version.settings.cache.enabled)
-        return Answered(answer=await asyncio.to_thread(kept, version, answer, session, checked.evidence, request))
+        answer = await asyncio.to_thread(kept, version, answer, session, checked.evidence, request)
+        return Answered(answer=answer, stages=timings.stages())
 
 
 async def _taken(
