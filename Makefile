@@ -30,7 +30,7 @@ WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 3
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve ui debug web web-dev ask ingest rebuild test test-python test-web check check-docs bench \
-	bench-docs docs docs-answers images images-run images-push images-check page dist publish clean clean-data
+	bench-docs docs docs-site docs-answers images images-run images-push images-check page dist publish clean clean-data
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -104,6 +104,11 @@ docs: $(VENV)/.installed-dev  ## write the pages on settings, commands and route
 	@$(BIN)/python tools/command_line_page.py
 	@$(BIN)/python tools/openapi_page.py
 	@$(BIN)/python tools/moving_page.py
+
+docs-site: $(VENV)/.installed-docs  ## build the documentation as a site into build/docs-site, with search; serve it with PORT=8080
+	@$(BIN)/python tools/docs_site.py
+	@$(BIN)/zensical build --strict --clean --config-file mkdocs.yml
+	$(if $(PORT),@$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/docs-site $(PORT))
 
 docs-answers: $(VENV)/.installed-dev  ## write the pages and the picture that show answers anew; needs RAGSTONE_TEST_DATA
 	@$(BIN)/python tools/terminal_picture.py

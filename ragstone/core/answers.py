@@ -380,7 +380,19 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """A question without an answer: the error, and the milliseconds until it was raised."""
+    """A question without an answer: the error, and the milliseconds until it was raised.
+
+    >>> from ragstone import Ragstone, RagstoneError
+    >>> with Ragstone("kb") as kb:
+    ...     report = kb.add("docs/")
+    ...     remove = kb.subscribe(lambda outcome: print(type(outcome).__name__))
+    ...     try:
+    ...         kb.ask(" ")
+    ...     except RagstoneError as error:
+    ...         print(error)
+    Failed
+    the question is empty
+    """
 
     question: str
     error: Exception
