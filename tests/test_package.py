@@ -162,6 +162,25 @@ def test_extra_is_installed_from_the_same_place(
     assert install_command("qdrant") == f"{installer()} {requirement}"
 
 
+@pytest.mark.parametrize(
+    ("home", "mark", "command"),
+    [
+        ("venvs/ragstone", "pipx_metadata.json", "pipx install --force 'ragstone[qdrant]'"),
+        ("tools/ragstone", "uv-receipt.toml", "uv tool install --force 'ragstone[qdrant]'"),
+        ("archive-v0/x7", "pyvenv.cfg", "uvx --from 'ragstone[qdrant]' ragstone"),
+    ],
+)
+def test_extra_is_installed_by_the_program_that_installed(
+    home: str, mark: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / home).mkdir(parents=True)
+    (tmp_path / home / mark).touch()
+    monkeypatch.setattr(installation, "__file__", str(tmp_path / "site" / "ragstone" / "core" / "installation.py"))
+    monkeypatch.setattr(installation, "_origin", str)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / home))
+    assert install_command("qdrant") == command
+
+
 def test_extra_is_installed_into_a_source_tree() -> None:
     assert install_command("qdrant") == f"{installer()} -e '{ROOT}[qdrant]'"
 

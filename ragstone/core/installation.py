@@ -18,7 +18,14 @@ def install_command(extra: str) -> str:
     tree = Path(__file__).parents[2]
     if (tree / "pyproject.toml").is_file():
         return f"{installer()} -e {_quoted(str(tree), extra)}"
-    return f"{installer()} {_quoted(NAME, extra)[:-1]}{_origin()}'"
+    requirement, home = f"{_quoted(NAME, extra)[:-1]}{_origin()}'", Path(sys.prefix)
+    if (home / "pipx_metadata.json").is_file():
+        return f"pipx install --force {requirement}"
+    if (home / "uv-receipt.toml").is_file():
+        return f"uv tool install --force {requirement}"
+    if home.parent.name.startswith("archive-v"):  # in the cache of uv, where uvx runs it
+        return f"uvx --from {requirement} {NAME}"
+    return f"{installer()} {requirement}"
 
 
 def installer() -> str:
