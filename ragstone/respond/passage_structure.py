@@ -58,6 +58,8 @@ def is_heading(text: str, span: Span) -> bool:
     """Return whether a sentence is a heading: marked as one, or short, on its own line, without closing punctuation."""
     start, end = text.rfind("\n", 0, span.start) + 1, _line_end(text, span.end)
     line = text[start:end].strip()
+    if _FENCE.match(line):
+        return False
     if _HASHES.match(line) or _UNDERLINE.match(text, end) or _is_bold(line):
         return True
     if span.of(text).strip() != line.strip("*_ ") and span.of(text).strip() != line:

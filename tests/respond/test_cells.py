@@ -188,6 +188,18 @@ def test_a_row_is_shown_if_the_question_names_no_column_of_it():
     assert [one.cell.text for one in amount.cells] == ["600 a year"]
 
 
+def test_an_answer_has_no_link_of_a_cell():
+    desks = hit(
+        "Article | Price | Maker\nDesk | [90 euros](http://evil.example/x) | Ash ![](http://evil.example/y)",
+        "Prices",
+        1,
+    )
+    draft = answer("What is the price of the desk?", desks)
+    assert draft.text == "Desk · Price: 90 euros [1]"
+    assert draft.citations[0].quote == "[90 euros](http://evil.example/x)"
+    assert answer("Who is the maker of the desk?", desks).text == "Desk · Maker: Ash [1]"
+
+
 def test_cites_the_cell_exactly():
     draft = answer("What were Apple's Services net sales in the three months ended July 1, 2023?", REPORT)
     assert draft.text == "Net sales · Services · Three Months Ended · July 1, 2023 · in millions: 21,213 [1]"

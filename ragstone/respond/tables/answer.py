@@ -21,6 +21,7 @@ from ragstone.language.facts import words
 from ragstone.language.money import MARK, names_money
 from ragstone.language.words import any_of
 from ragstone.respond.drafts import cite
+from ragstone.respond.links import strip_links
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named, items, terms
@@ -209,7 +210,8 @@ def draft_of(looked: Looked) -> Draft:
     if looked.whole:
         return _row_draft(looked)
     citations = tuple(cite(n, one.hit, one.cell.span) for n, one in enumerate(cells, start=1))
-    lines = [f"{named(one, looked.keys)}: {one.cell.text} [{n}]" for n, one in enumerate(cells, start=1)]
+    named_cells = (strip_links(f"{named(one, looked.keys)}: {one.cell.text}").rstrip() for one in cells)
+    lines = [f"{words} [{n}]" for n, words in enumerate(named_cells, start=1)]
     if looked.calculation:
         lines.append(f"{looked.calculation} {''.join(f'[{n}]' for n in range(1, len(cells) + 1))}")
     return Draft(
@@ -224,7 +226,7 @@ def _row_draft(looked: Looked) -> Draft:
     """Return the answer that shows a whole row as its file has it."""
     one = looked.cells[0]
     citation = cite(1, one.hit, one.row.span)
-    lines = [f"{citation.quote} [1]"]
+    lines = [f"{strip_links(citation.quote)} [1]"]
     return Draft(
         text=lines[0],
         citations=(citation,),
