@@ -341,7 +341,13 @@ class KnowledgeBase:
             return Hits(hits=evidence.hits, notices=(*evidence.missing, *evidence.notices))
 
     async def suggestions(
-        self, count: int, *, reader: Reader, payer: Payer | None = None, near: tuple[str, int] | None = None
+        self,
+        count: int,
+        *,
+        reader: Reader,
+        payer: Payer | None = None,
+        near: tuple[str, int] | None = None,
+        where: Filter | None = None,
     ) -> list[Suggestion]:
         """Return questions that were asked, without a language model, and answered by a document, which they stay in.
 
@@ -350,13 +356,14 @@ class KnowledgeBase:
             reader: who is to read the answers.
             payer: charged with embedding the questions.
             near: the id of a document to stay in, and a character of it; all documents if not given.
+            where: filter on the documents, if none is given to stay in.
 
         Raises:
             NotFound: this reader may read no such document.
         """
         with self.current() as version:
             quiet = _under(version, quoting(version.settings))
-            return await suggested(quiet, reader, payer, count, near) if version.has_embedder else []
+            return await suggested(quiet, reader, payer, count, near, where) if version.has_embedder else []
 
     async def trace(
         self, question: str, where: Filter | str | None = None, *, reader: Reader, shown: int = 30

@@ -55,7 +55,12 @@ def quoting(settings: Settings) -> Settings:
 
 
 async def suggested(
-    version: Components, reader: Reader, payer: Payer | None, count: int, near: tuple[str, int] | None = None
+    version: Components,
+    reader: Reader,
+    payer: Payer | None,
+    count: int,
+    near: tuple[str, int] | None,
+    where: Filter | None,
 ) -> list[Suggestion]:
     """Return questions that are answered.
 
@@ -64,7 +69,8 @@ async def suggested(
         reader: who is to read the answers.
         payer: charged with embedding the questions.
         count: how many.
-        near: the id of the document to stay in, and a character of it; all documents if not given.
+        near: the id of the document to stay in, and a character of it; None for all documents.
+        where: filter on the documents that first questions are about.
 
     Raises:
         NotFound: this reader may read no such document.
@@ -74,7 +80,7 @@ async def suggested(
         document = version.catalog.document(near[0], groups)
         candidates = [_suggestion(document, name) for name in _headings(document, near[1])]
     else:
-        candidates = list(_first(version, groups))
+        candidates = list(_first(version, groups, where))
     out: list[Suggestion] = []
     for candidate in candidates[:MOST_TRIED]:
         if len(out) == count:
@@ -89,9 +95,9 @@ async def suggested(
     return out
 
 
-def _first(version: Components, groups: Sequence[str] | None) -> Iterator[Suggestion]:
+def _first(version: Components, groups: Sequence[str] | None, where: Filter | None) -> Iterator[Suggestion]:
     """Yield first questions: titles that are questions, and then headings, each time from other documents."""
-    listed = version.catalog.listing(groups, "", "", LISTED).documents
+    listed = version.catalog.listing(groups, "", "", LISTED, where=where).documents
     asked = [one for one in listed if one.title.endswith("?")]
     for one in _spread(asked, MOST_TRIED // 2):
         yield Suggestion(question=one.title, document_id=one.document_id, title=one.title)
@@ -132,8 +138,8 @@ async def _asked(version: Components, candidate: Suggestion, reader: Reader, pay
         is_kept=False,
         unrestricted=reader.groups is not None and not version.catalog.has_access_groups(),
     )
-    where: Filter = Compare(key="id", op="=", value=candidate.document_id)
-    async with aclosing(Ask(version).stream(candidate.question, where, request)) as events:
+    within: Filter = Compare(key="id", op="=", value=candidate.document_id)
+    async with aclosing(Ask(version).stream(candidate.question, within, request)) as events:
         async for event in events:
             if isinstance(event, Answered):
                 return event.answer

@@ -30,6 +30,8 @@ Act = Literal[
     "learning.try",
     "learning.promote",
     "learning.revert",
+    "collection.change",
+    "collection.remove",
     "conversation.share",
     "conversation.take_back",
 ]

@@ -141,6 +141,30 @@ def test_first_questions_are_answered_by_their_documents(talked: str, visit: Ope
     expect(turn).to_contain_text("Confidence")
 
 
+def test_a_collection_is_made_and_chosen(talked: str, visit: Open) -> None:
+    at = visit(talked, at="#/admin/collections")
+    page = at.page
+    page.locator("summary", has_text="Add a collection").click()
+    page.get_by_label("Name").fill("Articles")
+    page.get_by_label("Documents, as a filter").fill("kind = csv")
+    page.get_by_label("First questions").fill("What is BM25?")
+    assert at.violations() == []
+    page.get_by_role("button", name="Add a collection").click()
+    expect(page.get_by_role("row", name="Articles")).to_contain_text("everybody")
+    page.get_by_role("link", name="New conversation").click()
+    page.get_by_role("combobox", name="Collection").select_option("Articles")
+    expect(page.get_by_role("heading", name="Articles")).to_be_visible()
+    expect(page.get_by_role("list", name="Suggested questions").get_by_role("button")).to_have_count(1)
+    assert at.violations() == []
+    assert at.ask("Why are roofs made of slate?").locator(".refusal").count() == 1, "no article says it"
+    page.get_by_role("combobox", name="Collection").select_option("")
+    turn = at.ask("Why are roofs made of slate, and not of wood?")
+    expect(turn.get_by_role("button", name="Citation 1")).to_be_visible()
+    page.goto(f"{talked}/#/admin/collections")
+    page.get_by_role("button", name="Remove Articles").click()
+    expect(page.get_by_role("row", name="Articles")).to_have_count(0)
+
+
 def test_invites_to_connect_a_model_once(talked: str, visit: Open) -> None:
     at = visit(talked)
     link = at.page.get_by_role("link", name="Connect a model")

@@ -176,6 +176,7 @@ def test_an_administrator_sets_schedules_settings_and_trials(url: str, visit: Op
     expect(row).not_to_contain_text("paused")
 
     tabs.get_by_role("link", name="Settings").click()
+    expect(page.get_by_text("Passages that an answer can rest on")).to_be_visible()
     field = page.get_by_label("New value: rank.top_k")
     field.fill("3")
     page.get_by_role("button", name="Change rank.top_k").click()

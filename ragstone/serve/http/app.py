@@ -34,6 +34,7 @@ from ragstone.serve.http.readiness import Readiness
 from ragstone.serve.http.routes import (
     administration,
     ask,
+    collections,
     documents,
     erasure,
     history,
@@ -58,6 +59,7 @@ from ragstone.settings import ServeSettings
 
 ROUTERS: tuple[APIRouter, ...] = (
     ask.router,
+    collections.router,
     documents.router,
     originals.router,
     jobs.router,
@@ -69,6 +71,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     administration.router,
     erasure.router,
     learning.router,
+    collections.changing,
     live_settings.router,
     models.router,
     openai.router,

@@ -28,6 +28,8 @@ CHANGEABLE = (
     "query.vector_weight",
 )
 """What an administrator may change while the server runs; questions may bring any setting of `QuestionSettings`."""
+COLLECTIONS = "collections."
+"""Begins the path under which a collection is stored."""
 LOOK_SECONDS = 1.0
 """How long a server relies on the values it has read."""
 
@@ -102,7 +104,7 @@ def held(settings: Settings, changed: Mapping[str, ChangedSetting]) -> Settings:
 
 
 def _is_known(path: str) -> bool:
-    return path in CHANGEABLE or path == MODEL or path.startswith(SERVERS)
+    return path in CHANGEABLE or path == MODEL or path.startswith((SERVERS, COLLECTIONS))
 
 
 def _checked(values: Mapping[str, Value]) -> BaseModel:

@@ -155,7 +155,9 @@ class Service:
             hits = await kb.search(query, k, caller.view.where(where), reader=caller.reader, payer=payer)
             return caller.view.found(hits)
 
-    async def suggestions(self, caller: Caller, count: int, near: tuple[str, int] | None) -> list[Suggestion]:
+    async def suggestions(
+        self, caller: Caller, count: int, near: tuple[str, int] | None, where: str | None
+    ) -> list[Suggestion]:
         """Return questions that documents answer; see `KnowledgeBase.suggestions`.
 
         Raises:
@@ -163,7 +165,8 @@ class Service:
         """
         async with asyncio.timeout(self.settings.question_seconds), self._slot(caller) as payer:
             kb = await self.live.under(None)
-            return await kb.suggestions(count, reader=caller.reader, payer=payer, near=near)
+            asked = caller.view.where(where)
+            return await kb.suggestions(count, reader=caller.reader, payer=payer, near=near, where=asked)
 
     async def embed(self, caller: Caller, texts: Sequence[str], role: Role) -> Embedded:
         """Return the vectors of texts.

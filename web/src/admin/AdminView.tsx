@@ -1,5 +1,6 @@
 import type { ComponentType } from "react";
 import { AuditView } from "./AuditView";
+import { CollectionsView } from "./CollectionsView";
 import { JobsView } from "./JobsView";
 import { KeysView } from "./KeysView";
 import { LearningView } from "./LearningView";
@@ -16,6 +17,7 @@ const VIEWS = {
   people: PeopleView,
   keys: KeysView,
   jobs: JobsView,
+  collections: CollectionsView,
   models: ModelsView,
   learning: LearningView,
   settings: LiveSettingsView,

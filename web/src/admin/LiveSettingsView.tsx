@@ -25,8 +25,10 @@ export function LiveSettingsView() {
           {value.map((one) => (
             <tr key={`${one.path} ${one.at}`}>
               <th scope="row">
-                <code>{one.path}</code>
-                <small className="quiet block">{one.description}</small>
+                {(say.settingNames as Record<string, string>)[one.path] ?? one.description}
+                <small className="quiet block">
+                  <code>{one.path}</code>
+                </small>
               </th>
               <td>{shown(one.configured)}</td>
               <td>{one.at === null ? say.reset : `${shown(one.changed)} · ${ago(one.at)}`}</td>

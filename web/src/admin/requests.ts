@@ -2,6 +2,7 @@ import { address, json, sent } from "../api/client";
 import type {
   Asked,
   AuditEntry,
+  Collection,
   Job,
   LanguageModels,
   Learned,
@@ -52,6 +53,10 @@ export const admin = {
       method: "POST",
       body: { source, every_seconds: every, paused },
     }),
+
+  putCollection: (collection: Collection) =>
+    sent(address(["admin", "collections"]), { method: "POST", body: collection }),
+  removeCollection: (name: string) => sent(address(["admin", "collections", name]), { method: "DELETE" }),
 
   learned: async (): Promise<{ learned: Learned; policies: Policies }> => ({
     learned: await json<Learned>(address(["policies", "explain"])),

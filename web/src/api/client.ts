@@ -2,6 +2,7 @@ import { errorFrom } from "./errors";
 import { keys } from "./keys";
 import { type AnswerEvent, answerEvents } from "./query";
 import type {
+  Collection,
   Conversation,
   ConversationChange,
   Feedback,
@@ -110,8 +111,14 @@ export const api = {
   },
 
   /** Return questions that documents answer: any, or one near a character. */
-  suggestions: async (wanted: { document_id?: string; start?: number; count: number }, signal?: AbortSignal) =>
-    (await json<{ questions: Suggestion[] }>(address(["suggestions"], wanted), { signal, quiet: true })).questions,
+  suggestions: async (
+    wanted: { document_id?: string; start?: number; where?: string; count: number },
+    signal?: AbortSignal,
+  ) => (await json<{ questions: Suggestion[] }>(address(["suggestions"], wanted), { signal, quiet: true })).questions,
+
+  /** Return the collections to choose from. */
+  collections: async () =>
+    (await json<{ collections: Collection[] }>(address(["collections"]), { quiet: true })).collections,
 
   feedback: (given: Feedback) => sent(address(["feedback"]), { method: "POST", body: given }),
 

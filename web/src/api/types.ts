@@ -7,6 +7,7 @@ export type Asked = Schemas["Asked"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type Answer = Schemas["Answer"];
 export type Citation = Schemas["Citation"];
+export type Collection = Schemas["Collection"];
 export type Conversation = Schemas["Session"];
 export type ConversationChange = Schemas["SessionChange"];
 export type EvidenceEvent = Schemas["EvidenceEvent"];

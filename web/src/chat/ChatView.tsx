@@ -1,6 +1,7 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
 import type { Suggestion } from "../api/types";
-import { confined, type Scoped } from "../filters/scope";
+import { both, confined, type Scoped } from "../filters/scope";
+import { useCollections } from "../filters/useCollections";
 import { useAnnounce } from "../shell/Announcer";
 import { plainOf } from "../text/markdown";
 import { words } from "../words/words";
@@ -32,8 +33,11 @@ export function ChatView({ chat, box, opened, onOpen, canWrite, canConnect, mode
   const end = useRef<HTMLLIElement>(null);
   const [question, setQuestion] = useState("");
   useTold(last);
+  const collections = useCollections();
+  const [chosen, setChosen] = useState("");
+  const collection = collections.find((one) => one.name === chosen) ?? null;
   const askSuggested = ({ question, document_id: id, title }: Suggestion) =>
-    chat.ask(question, confined([{ id, title }], ""));
+    chat.ask(question, id ? confined([{ id, title }], "") : (collection?.where ?? ""));
 
   // A new question moves to the top and its answer grows below it, so that the text does not move while it is read.
   const asked = isUnderWay(last) ? last?.id : undefined;
@@ -45,7 +49,7 @@ export function ChatView({ chat, box, opened, onOpen, canWrite, canConnect, mode
     <>
       <div className="scroll" key={chat.session}>
         {turns.length === 0 && !chat.loading && (
-          <Welcome onAsk={askSuggested} canWrite={canWrite} canConnect={canConnect} />
+          <Welcome collection={collection} onAsk={askSuggested} canWrite={canWrite} canConnect={canConnect} />
         )}
         {turns.length > 0 && <h1 className="visually-hidden">{words().conversation}</h1>}
         <ol className="turns">
@@ -73,6 +77,9 @@ export function ChatView({ chat, box, opened, onOpen, canWrite, canConnect, mode
         box={box}
         underWay={isUnderWay(last)}
         before={last?.question ?? ""}
+        collections={collections}
+        collection={collection}
+        onCollection={setChosen}
         scope={scope}
         onScope={onScope}
         models={models}
@@ -80,7 +87,7 @@ export function ChatView({ chat, box, opened, onOpen, canWrite, canConnect, mode
         onModel={chat.onModel}
         question={question}
         onQuestion={setQuestion}
-        onAsk={chat.ask}
+        onAsk={(question, where) => chat.ask(question, both(collection?.where ?? "", where))}
         onStop={chat.stop}
       />
     </>

@@ -20,6 +20,9 @@ function show(underWay = false, among: readonly Scoped[] = [], models: readonly 
         box={box}
         underWay={underWay}
         before="The one before?"
+        collections={[]}
+        collection={null}
+        onCollection={() => undefined}
         scope={scope}
         onScope={setScope}
         models={models}

@@ -1,4 +1,5 @@
 import { type FormEvent, type KeyboardEvent, type RefObject, useState } from "react";
+import type { Collection } from "../api/types";
 import { FilterPanel } from "../filters/FilterPanel";
 import { confined, type Scoped } from "../filters/scope";
 import { useFields } from "../filters/useFields";
@@ -11,6 +12,10 @@ interface Props {
   box: RefObject<HTMLTextAreaElement | null>;
   underWay: boolean;
   before: string;
+  /** Collections to choose from; no choice if there are none. */
+  collections: readonly Collection[];
+  collection: Collection | null;
+  onCollection: (name: string) => void;
   /** The documents that questions are confined to; none for all. */
   scope: readonly Scoped[];
   onScope: (scope: readonly Scoped[]) => void;
@@ -84,13 +89,27 @@ export function Composer(props: Props) {
           onKeyDown={pressed}
         />
         <div className="composer-tools">
+          {props.collections.length > 0 && (
+            <select
+              className="models"
+              aria-label={say.collection}
+              value={props.collection?.name ?? ""}
+              onChange={(event) => props.onCollection(event.target.value)}
+            >
+              <option value="">{say.everything}</option>
+              {props.collections.map((one) => (
+                <option key={one.name}>{one.name}</option>
+              ))}
+            </select>
+          )}
           <button
             type="button"
             className="button small bare"
             aria-expanded={filtering}
             onClick={() => setFiltering(!filtering)}
           >
-            <Icon name="filter" /> <span className="clip">{where || say.allDocuments}</span>
+            <Icon name="filter" />{" "}
+            <span className="clip">{where || (props.collection ? say.filter : say.allDocuments)}</span>
           </button>
           {where && <IconButton icon="close" label={say.removeFilter} onClick={() => setFilter(NO_FILTER)} />}
           <span className="grow" />

@@ -22,7 +22,7 @@ export function FollowUps({ turn, asked, onAsk }: Props) {
 }
 
 function Near({ target, asked, onAsk }: Omit<Props, "turn"> & { target: { documentId: string; start: number } }) {
-  const found = useSuggestions(SHOWN + 2, target.documentId, target.start);
+  const found = useSuggestions(SHOWN + 2, target);
   const before = new Set(asked.map((one) => one.toLowerCase()));
   const near = found.filter((one) => !before.has(one.question.toLowerCase())).slice(0, SHOWN);
   if (!near.length) return null;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
-import type { Suggestion } from "../api/types";
+import type { Collection, Suggestion } from "../api/types";
 import { words } from "../words/words";
 import { ModelInvitation } from "./ModelInvitation";
 import { useSuggestions } from "./useSuggestions";
@@ -8,6 +8,8 @@ import { useSuggestions } from "./useSuggestions";
 const MOST = 4;
 
 interface Props {
+  /** The chosen collection, if any. */
+  collection: Collection | null;
   onAsk: (suggestion: Suggestion) => void;
   canWrite: boolean;
   /** Whether the reader could connect a language model, and there is none. */
@@ -15,7 +17,7 @@ interface Props {
 }
 
 /** The start view: suggested questions, or how to add documents. */
-export function Welcome({ onAsk, canWrite, canConnect }: Props) {
+export function Welcome({ collection, onAsk, canWrite, canConnect }: Props) {
   const [total, setTotal] = useState<number | null>(null);
   useEffect(() => {
     const stopper = new AbortController();
@@ -25,7 +27,9 @@ export function Welcome({ onAsk, canWrite, canConnect }: Props) {
       .catch(() => undefined); // the first question reports it
     return () => stopper.abort();
   }, []);
-  const questions = useSuggestions(MOST);
+  const found = useSuggestions(MOST, { where: collection?.where ?? "" });
+  const own = collection?.questions.map((question) => ({ question, document_id: "", title: collection.name })) ?? [];
+  const questions = own.length ? own : found;
 
   const say = words();
   if (total === 0) {
@@ -46,7 +50,7 @@ export function Welcome({ onAsk, canWrite, canConnect }: Props) {
   }
   return (
     <div className="welcome">
-      <h1>{say.askYourDocuments}</h1>
+      <h1>{collection?.name ?? say.askYourDocuments}</h1>
       <p>{say.promise}</p>
       <p className="quiet small count">
         {total !== null && (

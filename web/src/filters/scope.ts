@@ -20,6 +20,9 @@ export function confined(scope: readonly Scoped[], where: string): string {
   return where ? `${own} and (${where})` : own;
 }
 
+/** Return a filter that needs both of two; either may be empty. */
+export const both = (one: string, other: string): string => (one && other ? `(${one}) and (${other})` : one || other);
+
 /** Return a filter as it is shown: of documents, the last part of their ids. */
 export function shownFilter(where: string): string {
   const found = /^id (?:=|in) \(?((?:"(?:[^"\\]|\\.)*"(?:, )?)+)\)?/.exec(where);

@@ -149,6 +149,9 @@ export const page: PageTexts = {
   viewAll: "alle ansehen",
 
   stopped: "Angehalten",
+  collection: "Sammlung",
+  everything: "Alles",
+  filter: "Filter",
   allDocuments: "Alle Dokumente",
   model: "Sprachmodell",
   defaultModel: "Standardmodell",

@@ -151,6 +151,9 @@ export const page = {
 
   // Asking
   stopped: "Stopped",
+  collection: "Collection",
+  everything: "Everything",
+  filter: "Filter",
   allDocuments: "All documents",
   model: "Language model",
   defaultModel: "Default model",

@@ -145,6 +145,9 @@ export const page: PageTexts = {
   viewAll: "rodyti visus",
 
   stopped: "Sustabdyta",
+  collection: "Rinkinys",
+  everything: "Viskas",
+  filter: "Filtras",
   allDocuments: "Visi dokumentai",
   model: "Kalbos modelis",
   defaultModel: "Numatytasis modelis",

@@ -147,6 +147,9 @@ export const page: PageTexts = {
   viewAll: "lihat semua",
 
   stopped: "Dihentikan",
+  collection: "Koleksi",
+  everything: "Semua",
+  filter: "Penapis",
   allDocuments: "Semua dokumen",
   model: "Model bahasa",
   defaultModel: "Model lalai",

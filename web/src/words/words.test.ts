@@ -17,7 +17,7 @@ type Texts = { [name: string]: unknown };
 /** Numbers whose forms differ in one of the languages. */
 const NUMBERS = [0, 1, 2, 5, 10, 11, 21, 101, 999, 1500];
 /** Texts that are the same word in more than one language. */
-const ALIKE = new Set(["sources", "original", "asText", "usage", "title"]);
+const ALIKE = new Set(["filter", "sources", "original", "asText", "usage", "title"]);
 
 function* flat(texts: Texts, above = ""): Generator<[string, unknown]> {
   for (const [name, text] of Object.entries(texts)) {

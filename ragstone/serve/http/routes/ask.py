@@ -357,10 +357,11 @@ async def suggestions(
     caller: Reading,
     document_id: Annotated[str, Query(max_length=2_000, description="stay in this document")] = "",
     start: Annotated[Characters, Query(le=1_000_000_000, description="a character of it, to stay near")] = 0,
+    where: Annotated[FilterText, Query(description="use only documents that match")] = "",
     count: Annotated[int, Query(ge=1, le=10)] = 4,
 ) -> Suggestions:
     """Return questions to begin with, or to go on with in a document. Each was asked, and its document answered it."""
-    found = await service.suggestions(caller, count, (document_id, start) if document_id else None)
+    found = await service.suggestions(caller, count, (document_id, start) if document_id else None, where or None)
     return Suggestions(questions=[Suggestion.model_validate(one, from_attributes=True) for one in found])
 
 

@@ -8,6 +8,7 @@ export const admin: AdminTexts = {
     people: "Personen",
     keys: "Schlüssel",
     jobs: "Aufträge",
+    collections: "Sammlungen",
     models: "Sprachmodell",
     learning: "Lernen",
     settings: "Einstellungen",
@@ -112,6 +113,25 @@ export const admin: AdminTexts = {
   keepsForm: "Hält eine verlangte Form ein",
   yes: "ja",
   no: "nein",
+  // Collections
+  collectionsHint:
+    "Eine Sammlung ist ein Filter mit einem Namen, den Leser neben der Frage wählen. Was sie lesen dürfen, ändert sich nicht.",
+  addCollection: "Sammlung hinzufügen",
+  itsDocuments: "Dokumente, als Filter",
+  seenBy: "Gruppen, die sie sehen; leer für alle",
+  firstQuestions: "Erste Fragen, eine je Zeile; ohne solche werden einige gesucht",
+  everybody: "alle",
+
+  // Settings
+  settingNames: {
+    "respond.abstain_below": "Wahrscheinlichkeit, unter der eine Frage abgelehnt wird",
+    "respond.sentences": "Sätze, die eine Antwort höchstens zitiert",
+    "respond.language": "Sprache der Antworten, etwa de; leer: die der Frage",
+    "respond.memory_tokens": "Token des Gesprächs, auf die sich eine Frage beziehen kann",
+    "rank.top_k": "Passagen, auf denen eine Antwort beruhen kann",
+    "rank.reranker": "Neuordnung: none, maxsim, model oder cross-encoder:NAME",
+    "query.vector_weight": "Anteil der Bedeutung gegenüber den Wörtern bei der Suche, von 0 bis 1, oder auto",
+  },
   settingsHint: "Sie gelten auf jedem Server für die nächste Frage, bis wieder der eingerichtete Wert gilt.",
   configured: "Eingerichtet",
   now: "Jetzt",
@@ -160,6 +180,8 @@ export const admin: AdminTexts = {
     "learning.try": "Versuch begonnen",
     "learning.promote": "Fassung in Gebrauch genommen",
     "learning.revert": "zu einer Fassung zurückgegangen",
+    "collection.change": "änderte eine Sammlung",
+    "collection.remove": "entfernte eine Sammlung",
     "conversation.share": "Gespräch geteilt",
     "conversation.take_back": "Links zu einem Gespräch zurückgenommen",
   },

@@ -8,6 +8,7 @@ export const admin = {
     people: "People",
     keys: "Keys",
     jobs: "Jobs",
+    collections: "Collections",
     models: "Language model",
     learning: "Learning",
     settings: "Settings",
@@ -117,6 +118,26 @@ export const admin = {
   yes: "yes",
   no: "no",
 
+  // Collections
+  collectionsHint:
+    "A collection is a filter under a name. Readers choose it beside the question. What they may read does not change.",
+  addCollection: "Add a collection",
+  itsDocuments: "Documents, as a filter",
+  seenBy: "Groups that see it; empty for everybody",
+  firstQuestions: "First questions, one on each line; if there are none, some are found",
+  everybody: "everybody",
+
+  // Settings
+  settingNames: {
+    "respond.abstain_below": "Probability below which a question is refused",
+    "respond.sentences": "Sentences that an answer quotes at most",
+    "respond.language": "Language of answers, such as de; empty: that of the question",
+    "respond.memory_tokens": "Tokens of the conversation that a question can refer to",
+    "rank.top_k": "Passages that an answer can rest on",
+    "rank.reranker": "Reranker: none, maxsim, model or cross-encoder:NAME",
+    "query.vector_weight": "Share of meaning against words in the search, from 0 to 1, or auto",
+  },
+
   // Learning
   settingsHint: "They hold for the next question on every server, until the configured value is taken again.",
   configured: "Configured",
@@ -168,6 +189,8 @@ export const admin = {
     "learning.try": "started a trial",
     "learning.promote": "put a policy in use",
     "learning.revert": "went back to a policy",
+    "collection.change": "changed a collection",
+    "collection.remove": "removed a collection",
     "conversation.share": "shared a conversation",
     "conversation.take_back": "took back links to a conversation",
   },

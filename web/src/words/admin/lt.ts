@@ -8,6 +8,7 @@ export const admin: AdminTexts = {
     people: "Žmonės",
     keys: "Raktai",
     jobs: "Užduotys",
+    collections: "Rinkiniai",
     models: "Kalbos modelis",
     learning: "Mokymasis",
     settings: "Nuostatos",
@@ -113,6 +114,25 @@ export const admin: AdminTexts = {
   keepsForm: "Laikosi prašomos formos",
   yes: "taip",
   no: "ne",
+  // Collections
+  collectionsHint:
+    "Rinkinys yra pavadintas filtras, kurį skaitytojai pasirenka šalia klausimo. Tai, ką jie gali skaityti, nesikeičia.",
+  addCollection: "Pridėti rinkinį",
+  itsDocuments: "Dokumentai, kaip filtras",
+  seenBy: "Grupės, kurios jį mato; tuščia – visi",
+  firstQuestions: "Pirmieji klausimai, po vieną eilutėje; jei jų nėra, keli surandami",
+  everybody: "visi",
+
+  // Settings
+  settingNames: {
+    "respond.abstain_below": "Tikimybė, žemiau kurios atsisakoma atsakyti",
+    "respond.sentences": "Daugiausia sakinių, kuriuos cituoja atsakymas",
+    "respond.language": "Atsakymų kalba, pvz., de; tuščia – klausimo kalba",
+    "respond.memory_tokens": "Pokalbio žetonai, kuriais gali remtis klausimas",
+    "rank.top_k": "Ištraukos, kuriomis gali remtis atsakymas",
+    "rank.reranker": "Perrikiavimas: none, maxsim, model arba cross-encoder:NAME",
+    "query.vector_weight": "Prasmės dalis, palyginti su žodžiais, paieškoje nuo 0 iki 1 arba auto",
+  },
   settingsHint: "Jos galioja kitam klausimui kiekviename serveryje, kol grąžinama nustatytoji reikšmė.",
   configured: "Nustatyta",
   now: "Dabar",
@@ -161,6 +181,8 @@ export const admin: AdminTexts = {
     "learning.try": "pradėtas bandymas",
     "learning.promote": "pradėta naudoti politika",
     "learning.revert": "grįžta prie politikos",
+    "collection.change": "pakeitė rinkinį",
+    "collection.remove": "pašalino rinkinį",
     "conversation.share": "pasidalyta pokalbiu",
     "conversation.take_back": "atšauktos pokalbio nuorodos",
   },

@@ -8,6 +8,7 @@ export const admin: AdminTexts = {
     people: "Orang",
     keys: "Kunci",
     jobs: "Tugas",
+    collections: "Koleksi",
     models: "Model bahasa",
     learning: "Pembelajaran",
     settings: "Tetapan",
@@ -112,6 +113,25 @@ export const admin: AdminTexts = {
   keepsForm: "Mengikut bentuk yang diminta",
   yes: "ya",
   no: "tidak",
+  // Collections
+  collectionsHint:
+    "Koleksi ialah penapis bernama yang dipilih pembaca di sebelah soalan. Apa yang boleh mereka baca tidak berubah.",
+  addCollection: "Tambah koleksi",
+  itsDocuments: "Dokumen, sebagai penapis",
+  seenBy: "Kumpulan yang melihatnya; kosong untuk semua orang",
+  firstQuestions: "Soalan pertama, satu setiap baris; jika tiada, beberapa akan dicari",
+  everybody: "semua orang",
+
+  // Settings
+  settingNames: {
+    "respond.abstain_below": "Kebarangkalian minimum; di bawahnya soalan ditolak",
+    "respond.sentences": "Bilangan ayat maksimum yang dipetik jawapan",
+    "respond.language": "Bahasa jawapan, seperti de; kosong: bahasa soalan",
+    "respond.memory_tokens": "Token perbualan yang boleh dirujuk soalan",
+    "rank.top_k": "Petikan yang boleh menjadi asas jawapan",
+    "rank.reranker": "Penyusunan semula: none, maxsim, model atau cross-encoder:NAME",
+    "query.vector_weight": "Bahagian makna berbanding perkataan dalam carian, dari 0 hingga 1, atau auto",
+  },
   settingsHint: "Ia berkuat kuasa untuk soalan seterusnya pada setiap pelayan, sehingga nilai asal diguna semula.",
   configured: "Ditetapkan",
   now: "Sekarang",
@@ -160,6 +180,8 @@ export const admin: AdminTexts = {
     "learning.try": "memulakan percubaan",
     "learning.promote": "menggunakan dasar",
     "learning.revert": "kembali kepada dasar",
+    "collection.change": "mengubah koleksi",
+    "collection.remove": "membuang koleksi",
     "conversation.share": "berkongsi perbualan",
     "conversation.take_back": "menarik balik pautan ke perbualan",
   },

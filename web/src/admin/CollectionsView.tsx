@@ -1,0 +1,86 @@
+import type { FormEvent } from "react";
+import { api } from "../api/client";
+import { adminWords } from "../words/admin";
+import { Failed, Table } from "./parts";
+import { admin } from "./requests";
+import { useLoaded } from "./useLoaded";
+
+/** Named filters that readers choose beside the question. */
+export function CollectionsView() {
+  const say = adminWords();
+  const { value, error, change } = useLoaded(api.collections);
+  const add = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const given = new FormData(form);
+    const listed = (name: string, sign: string) =>
+      String(given.get(name))
+        .split(sign)
+        .map((one) => one.trim())
+        .filter(Boolean);
+    const groups = listed("groups", ",");
+    const done = await change(() =>
+      admin.putCollection({
+        name: String(given.get("name")).trim(),
+        where: String(given.get("where")),
+        groups: groups.length ? groups : null,
+        questions: listed("questions", "\n"),
+      }),
+    );
+    if (done) form.reset();
+  };
+  return (
+    <>
+      <p className="quiet">{say.collectionsHint}</p>
+      <Failed error={error} />
+      <details className="panel">
+        <summary>{say.addCollection}</summary>
+        <form className="stack" onSubmit={(event) => void add(event)}>
+          <label className="field">
+            <span>{say.name}</span>
+            <input name="name" required maxLength={60} autoComplete="off" />
+          </label>
+          <label className="field">
+            <span>{say.itsDocuments}</span>
+            <input name="where" required placeholder="kind = pdf and language = en" spellCheck={false} />
+          </label>
+          <label className="field">
+            <span>{say.seenBy}</span>
+            <input name="groups" placeholder={say.groupsHint} spellCheck={false} />
+          </label>
+          <label className="field">
+            <span>{say.firstQuestions}</span>
+            <textarea name="questions" rows={3} />
+          </label>
+          <button type="submit" className="button primary">
+            {say.addCollection}
+          </button>
+        </form>
+      </details>
+      {value && value.length > 0 && (
+        <Table label={say.tabs.collections} head={[say.name, say.itsDocuments, say.seenBy, say.questions, say.action]}>
+          {value.map((one) => (
+            <tr key={one.name}>
+              <th scope="row">{one.name}</th>
+              <td>
+                <code>{one.where}</code>
+              </td>
+              <td>{one.groups?.join(", ") ?? say.everybody}</td>
+              <td>{one.questions.length || "–"}</td>
+              <td>
+                <button
+                  type="button"
+                  className="button small"
+                  aria-label={say.removeNamed(one.name)}
+                  onClick={() => void change(() => admin.removeCollection(one.name))}
+                >
+                  {say.remove}
+                </button>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
