@@ -22,6 +22,8 @@ Act = Literal[
     "sync",
     "job.cancel",
     "document.forget",
+    "source.add",
+    "source.remove",
     "source.schedule",
     "setting.change",
     "model.choose",

@@ -35,7 +35,7 @@ def url(kb: Path, provider: OidcServer) -> Iterator[str]:
         Users(journal).add("ada", PASSWORD, ["read", "admin"])
     settings = {"issuer": provider.issuer, "client_id": CLIENT, "client_secret_env": "OIDC_SECRET", "name": "Acme"}
     changes = [word for name, value in settings.items() for word in ("--set", f"serve.oidc.{name}={value}")]
-    changes += ["--set", f"serve.sources=[{kb.parent / 'docs'}]", "--set", "learning.mode=gated"]
+    changes += ["--set", f"serve.sources=[{kb.parent / 'docs'}]", "--set", "learning.mode=gated", "--set", "serve.web_pages=true"]
     with served(own, *changes, OIDC_SECRET=SECRET) as url:
         yield url
 
@@ -174,6 +174,14 @@ def test_an_administrator_sets_schedules_settings_and_trials(url: str, visit: Op
     expect(row).to_contain_text("paused")
     row.get_by_role("button", name=re.compile("Resume: ")).click()
     expect(row).not_to_contain_text("paused")
+
+    page.locator("summary", has_text="Add a source").click()
+    page.get_by_label("Web site, Git repository").fill("https://docs.example/")
+    page.get_by_role("button", name="Add a source").click()
+    added = page.get_by_role("row", name="https://docs.example/")
+    added.get_by_label("Schedule: https://docs.example/").select_option("every 7 days")
+    added.get_by_role("button", name="Remove https://docs.example/").click()
+    expect(added).to_have_count(0)
 
     tabs.get_by_role("link", name="Settings").click()
     expect(page.get_by_text("Passages that an answer can rest on")).to_be_visible()

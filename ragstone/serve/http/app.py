@@ -108,6 +108,7 @@ def build_app(
     )
     journal = engine.history.journal()
     keys = Keys(journal)
+    live = LiveSettings(engine, ChangedSettings(journal))
     service = Service(
         engine=engine,
         settings=own,
@@ -119,8 +120,8 @@ def build_app(
         audit=Audit(journal),
         slots=QuestionSlots(slots_for(engine.settings, own.limits.questions, processes)),
         jobs=jobs,
-        live=LiveSettings(engine, ChangedSettings(journal)),
-        scheduler=Scheduler(jobs, Schedules(journal), own.sources),
+        live=live,
+        scheduler=Scheduler(jobs, Schedules(journal), own.sources, live),
         limits=Limits(SharedCounts(engine.folder), SharedRunning(engine.folder, lambda: jobs.server, jobs.servers))
         if processes > 1
         else Limits(),

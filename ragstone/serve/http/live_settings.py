@@ -30,6 +30,8 @@ CHANGEABLE = (
 """What an administrator may change while the server runs; questions may bring any setting of `QuestionSettings`."""
 COLLECTIONS = "collections."
 """Begins the path under which a collection is stored."""
+SOURCES = "sources."
+"""Begins the path under which a source is stored that an administrator added."""
 LOOK_SECONDS = 1.0
 """How long a server relies on the values it has read."""
 
@@ -56,6 +58,10 @@ class LiveSettings:
     async def settings(self) -> Settings:
         """Return the settings that hold for a question that changes none."""
         return (await self.under(None)).settings
+
+    async def added_sources(self) -> list[str]:
+        """Return the sources that administrators added, by name."""
+        return sorted(str(one.value) for path, one in (await self.changed()).items() if path.startswith(SOURCES))
 
     async def changed(self) -> Mapping[str, ChangedSetting]:
         """Return the changed settings, as they were a second ago at most; the last known if they cannot be read."""
@@ -104,7 +110,7 @@ def held(settings: Settings, changed: Mapping[str, ChangedSetting]) -> Settings:
 
 
 def _is_known(path: str) -> bool:
-    return path in CHANGEABLE or path == MODEL or path.startswith((SERVERS, COLLECTIONS))
+    return path in CHANGEABLE or path == MODEL or path.startswith((SERVERS, COLLECTIONS, SOURCES))
 
 
 def _checked(values: Mapping[str, Value]) -> BaseModel:

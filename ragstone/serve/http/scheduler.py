@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from ragstone.engine.jobs.queue import Work
 from ragstone.history.schedules import Schedules
 from ragstone.serve.http.job_runner import JobRunner, JobStatus
+from ragstone.serve.http.live_settings import LiveSettings
 from ragstone.serve.http.telemetry import log_error
 
 LOOK_SECONDS = 10.0
@@ -22,10 +23,14 @@ LOOKED_AT = 500
 class Scheduler:
     """The schedules of the sources that a server may sync."""
 
-    def __init__(self, jobs: JobRunner, schedules: Schedules, sources: Sequence[str]) -> None:
-        """Take the jobs, the stored schedules, and the sources of the setting ``serve.sources``."""
-        self.schedules, self.sources = schedules, sources
-        self._jobs = jobs
+    def __init__(self, jobs: JobRunner, schedules: Schedules, configured: Sequence[str], live: LiveSettings) -> None:
+        """Take the jobs, the stored schedules, the sources of the setting ``serve.sources``, and the added ones."""
+        self.schedules, self.configured = schedules, configured
+        self._jobs, self._live = jobs, live
+
+    async def sources(self) -> list[str]:
+        """Return the sources that may be synced: those of the settings, and those that administrators added."""
+        return list(dict.fromkeys((*self.configured, *await self._live.added_sources())))
 
     async def run(self) -> None:
         """Submit what is due until the task is cancelled."""
@@ -44,9 +49,9 @@ class Scheduler:
         Raises:
             RagstoneError: the journal cannot be read or written, or a job cannot be submitted.
         """
-        if not self.sources or not self._jobs.server:
+        if not self._jobs.server or not (sources := await self.sources()):
             return []
-        due = await asyncio.to_thread(self.schedules.take, self.sources)
+        due = await asyncio.to_thread(self.schedules.take, sources)
         left = {one.source: one for one in due}
         try:
             last = await self.last_syncs() if due else {}

@@ -20,6 +20,7 @@ from ragstone.history.journal import Journal, row_crc
 from ragstone.history.schedules import Schedules
 from ragstone.serve.http import scheduler
 from ragstone.serve.http.telemetry import LOGGER
+from servers.site import WebSite, page
 
 
 @pytest.fixture(scope="module")
@@ -143,3 +144,39 @@ class Looked(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if "looking for sources" in str(record.args):
             self.in_vain.set()
+
+
+def test_an_administrator_adds_a_site_and_schedules_it(tmp_path: Path) -> None:
+    private = ("acquire.crawl.allow_private=true", "acquire.crawl.delay_seconds=0", "acquire.crawl.retries=0")
+    with WebSite() as site, closing(open_fast(tmp_path / "kb", *private)) as engine:
+        site.routes = {"/": page("more.html", text="The tide mill grinds twice a day.")}
+        with served(engine, "web_pages=true") as live:
+            assert sources(live) == []
+            added = f"{site.url}/"
+            assert live.http.post("/admin/sources", json={"source": added}).status_code == 204
+            assert live.http.post("/admin/sources", json={"source": added}).status_code == 409
+            (one,) = sources(live)
+            assert (one["source"], one["added"], one["last"]) == (added, True, None)
+            assert schedule(live, added, 3_600) == 204
+            job = live.finished(live.http.post("/sync", json={"sources": [added]}))
+            assert (job["state"], job["report"]["added"]) == ("done", 1)
+            assert live.http.delete("/admin/sources", params={"source": added}).status_code == 204
+            assert live.http.delete("/admin/sources", params={"source": added}).status_code == 404
+            assert sources(live) == []
+            assert live.http.post("/sync", json={"sources": [added]}).status_code == 404
+            assert engine.documents.list(reader=OWNER).total == 1, "its documents stay"
+
+
+@pytest.mark.parametrize(
+    "source", ["/etc", "file:///etc", "git+file:///srv/x", "git+./x", "https://ann:pass@docs.example/", "memory://x"]
+)
+def test_adds_no_file_of_the_server(tmp_path: Path, source: str) -> None:
+    with closing(open_fast(tmp_path / "kb")) as engine, served(engine, "web_pages=true") as live:
+        assert live.http.post("/admin/sources", json={"source": source}).status_code == 400
+        assert sources(live) == []
+
+
+def test_addresses_need_the_setting(tmp_path: Path) -> None:
+    with closing(open_fast(tmp_path / "kb")) as engine, served(engine) as live:
+        sent = live.http.post("/admin/sources", json={"source": "https://docs.example/"})
+        assert (sent.status_code, "serve.web_pages" in sent.text) == (403, True)

@@ -1,3 +1,4 @@
+import type { FormEvent } from "react";
 import type { Job } from "../api/types";
 import { ago } from "../shell/time";
 import { adminWords } from "../words/admin";
@@ -14,14 +15,34 @@ export function JobsView() {
   const say = adminWords();
   const { value, error, change } = useLoaded(admin.jobs, EVERY);
   const sources = useLoaded(admin.sources, SOURCES_EVERY);
+  const add = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const source = String(new FormData(form).get("source")).trim();
+    if (await sources.change(() => admin.addSource(source))) form.reset();
+  };
   return (
     <>
       <Failed error={error || sources.error} />
+      <details className="panel">
+        <summary>{say.addSource}</summary>
+        <form className="stack" onSubmit={(event) => void add(event)}>
+          <label className="field">
+            <span>{say.sourceAddress}</span>
+            <input name="source" required maxLength={2000} placeholder="https://docs.example" spellCheck={false} />
+          </label>
+          <p className="quiet small">{say.sourceHint}</p>
+          <button type="submit" className="button primary">
+            {say.addSource}
+          </button>
+        </form>
+      </details>
       {sources.value && sources.value.length === 0 && <p className="quiet">{say.noSources}</p>}
       {sources.value && sources.value.length > 0 && (
         <SourcesTable
           sources={sources.value}
           onSync={(source) => void change(() => admin.sync(source))}
+          onRemove={(source) => void sources.change(() => admin.removeSource(source))}
           onSchedule={(source, every, paused) => void sources.change(() => admin.schedule(source, every, paused))}
         />
       )}

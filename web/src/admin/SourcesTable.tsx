@@ -11,15 +11,16 @@ const TIMES = [HOUR, 6 * HOUR, 24 * HOUR, 7 * 24 * HOUR];
 interface Props {
   sources: readonly SyncedSource[];
   onSync: (source: string) => void;
+  onRemove: (source: string) => void;
   onSchedule: (source: string, every: number | null, paused: boolean) => void;
 }
 
 /** The sources that can be synced: how their last sync ended, and how often they are synced. */
-export function SourcesTable({ sources, onSync, onSchedule }: Props) {
+export function SourcesTable({ sources, onSync, onRemove, onSchedule }: Props) {
   const say = adminWords();
   return (
     <Table label={say.sources} head={[say.source, say.lastSync, say.schedule, say.nextSync, say.action]}>
-      {sources.map(({ source, every_seconds: every, paused, next, last }) => (
+      {sources.map(({ source, added, every_seconds: every, paused, next, last }) => (
         <tr key={source}>
           <th scope="row">{source}</th>
           <td>
@@ -60,6 +61,16 @@ export function SourcesTable({ sources, onSync, onSchedule }: Props) {
                   onClick={() => onSchedule(source, every, !paused)}
                 >
                   {paused ? say.resume : say.pause}
+                </button>
+              )}
+              {added && (
+                <button
+                  type="button"
+                  className="button small"
+                  aria-label={say.removeNamed(source)}
+                  onClick={() => onRemove(source)}
+                >
+                  {say.remove}
                 </button>
               )}
             </div>

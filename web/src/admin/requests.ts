@@ -48,6 +48,8 @@ export const admin = {
   sync: (source: string) => sent(address(["sync"]), { method: "POST", body: { sources: [source] } }),
 
   sources: async () => (await json<{ sources: SyncedSource[] }>(address(["admin", "sources"]))).sources,
+  addSource: (source: string) => sent(address(["admin", "sources"]), { method: "POST", body: { source } }),
+  removeSource: (source: string) => sent(address(["admin", "sources"], { source }), { method: "DELETE" }),
   schedule: (source: string, every: number | null, paused: boolean) =>
     sent(address(["admin", "sources", "schedule"]), {
       method: "POST",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from functools import partial
 from typing import Annotated
 
 from fastapi import Path, Query
 from pydantic import Field
 
-from ragstone.core.errors import NotFound
+from ragstone.core.errors import NotFound, UsageError
 from ragstone.engine.jobs.queue import Job, State
 from ragstone.history.audit import Act, told_rights
 from ragstone.history.keys import SCOPES, Key, KeyLimits, Scope
@@ -18,6 +19,7 @@ from ragstone.history.users import is_same_name
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Administering, Caller, admin_router
 from ragstone.serve.http.errors import Refused
+from ragstone.serve.http.live_settings import SOURCES
 from ragstone.serve.http.messages import Request, Response
 from ragstone.serve.http.service import Here
 
@@ -25,6 +27,8 @@ Scopes = Annotated[list[Scope], Field(min_length=1, max_length=len(SCOPES))]
 Groups = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=1_000)]
 NewPassword = Annotated[str, Field(min_length=1, max_length=1_000)]
 MOST_UNANSWERED = 50
+_ADDRESS = re.compile(r"(?:https?|git\+https)://[^\s/@?#]+(?:/\S*)?")
+"""Addresses of sources that may be added. None has a password, and none is a file of the server."""
 READS = "groups whose documents may be read; null means all documents"
 
 
@@ -144,9 +148,10 @@ class LastSync(Response):
 
 
 class SyncedSource(Response):
-    """A source of the setting `serve.sources`. Times are in seconds since 1970."""
+    """A source that can be synced. Times are in seconds since 1970."""
 
     source: str
+    added: bool = Field(description="whether it was added while the server runs, and can be removed")
     every_seconds: float | None = Field(description="how often it is synced; null means only on demand")
     paused: bool
     next: float | None = Field(description="when it is synced next; null if it is paused or has no schedule")
@@ -154,9 +159,15 @@ class SyncedSource(Response):
 
 
 class Sources(Response):
-    """The sources of the setting `serve.sources`."""
+    """The sources of the setting `serve.sources`, and those that were added."""
 
     sources: list[SyncedSource]
+
+
+class NewSource(Request):
+    """A source to add."""
+
+    source: Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
 class ScheduleChange(Request):
@@ -328,11 +339,12 @@ async def sources(service: Here) -> Sources:
     schedules = {one.source: one for one in await asyncio.to_thread(service.scheduler.schedules.all)}
     last = await service.scheduler.last_syncs()
     followed: list[SyncedSource] = []
-    for source in service.scheduler.sources:
+    for source in await service.scheduler.sources():
         planned, synced = schedules.get(source), last.get(source)
         followed.append(
             SyncedSource(
                 source=source,
+                added=source not in service.scheduler.configured,
                 every_seconds=planned.every if planned else None,
                 paused=planned.paused if planned else False,
                 next=planned.due if planned and not planned.paused else None,
@@ -342,11 +354,43 @@ async def sources(service: Here) -> Sources:
     return Sources(sources=followed)
 
 
+@router.post("/sources", status_code=204, responses={**errors.CHANGING})
+async def add_source(body: NewSource, service: Here, caller: Administering) -> None:
+    """Let a source be synced: a web site, a Git repository, or a connection that the settings name.
+
+    An address needs the setting `serve.web_pages`. No file of the server and no private network is reached by one.
+    """
+    source, settings = body.source, service.engine.settings.acquire
+    if caller.reader.groups is not None:
+        raise Refused("forbidden", "only administrators who read everything add sources")
+    if source not in settings.connections and source not in settings.sites:
+        if not _ADDRESS.fullmatch(source):
+            raise UsageError("a source is https://..., git+https://..., or a name in acquire.connections")
+        if not service.settings.web_pages:
+            raise Refused("forbidden", "sources are added by their address only if serve.web_pages is on")
+    if source in await service.scheduler.sources():
+        raise Refused("conflict", f"'{source}' can be synced already")
+    await service.live.store(f"{SOURCES}{source}", source)
+    await service.noted(caller, "source.add", source)
+
+
+@router.delete("/sources", status_code=204, responses={**errors.CHANGING})
+async def remove_source(
+    source: Annotated[str, Query(min_length=1, max_length=2_000)], service: Here, caller: Administering
+) -> None:
+    """End the syncs of a source that was added. Its documents stay."""
+    if source not in await service.live.added_sources():
+        raise NotFound(f"'{source}' was not added here")
+    await asyncio.to_thread(service.scheduler.schedules.remove, source)
+    await service.live.store(f"{SOURCES}{source}", None)
+    await service.noted(caller, "source.remove", source)
+
+
 @router.post("/sources/schedule", status_code=204, responses={**errors.CHANGING})
 async def schedule_source(body: ScheduleChange, service: Here, caller: Administering) -> None:
     """Sync a source every so often, pause that, or end it. Whichever server runs does it."""
-    if body.source not in service.scheduler.sources:
-        raise NotFound(f"'{body.source}' is not in the setting serve.sources")
+    if body.source not in await service.scheduler.sources():
+        raise NotFound(f"'{body.source}' is not in the setting serve.sources, and was not added")
     schedules = service.scheduler.schedules
     if body.every_seconds is None:
         await asyncio.to_thread(schedules.remove, body.source)

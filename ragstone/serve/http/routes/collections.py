@@ -19,13 +19,14 @@ from ragstone.serve.http.routes.ask import FilterText, QuestionText
 from ragstone.serve.http.service import Here, Service
 
 Group = Annotated[str, Field(min_length=1, max_length=200)]
+NAME = r"^[^\x00-\x1f\x7f/]*[^\s\x00-\x1f\x7f/][^\x00-\x1f\x7f/]*$"
 
 
 # ---------------------------------------------------------------- messages
 class NewCollection(Request):
     """A collection; one of the same name is replaced."""
 
-    name: Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f\x7f/]*[^\s\x00-\x1f\x7f/][^\x00-\x1f\x7f/]*$")]
+    name: Annotated[str, Field(min_length=1, max_length=60, pattern=NAME)]
     where: Annotated[FilterText, Field(min_length=1, description="its documents, such as: kind = pdf")]
     groups: Annotated[list[Group], Field(max_length=100)] | None = Field(
         default=None, description="groups that see it; null for everybody. What they may read is up to the documents"

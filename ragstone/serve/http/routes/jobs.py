@@ -266,13 +266,13 @@ def may_add_pages(service: Service, caller: Caller) -> bool:
     responses={**errors.CHANGING},
 )
 async def sync(service: Here, caller: Administering, response: HttpResponse, body: SyncRequest | None = None) -> Job:
-    """Sync the sources of the setting `serve.sources` in a job: add what is new, remove what is gone."""
-    known = service.settings.sources
-    wanted = known if body is None or body.sources is None else tuple(dict.fromkeys(body.sources))
+    """Sync sources of the setting `serve.sources`, or added ones, in a job: add what is new, remove what is gone."""
+    known = await service.scheduler.sources()
+    wanted = tuple(known) if body is None or body.sources is None else tuple(dict.fromkeys(body.sources))
     if not wanted:
         raise Refused("conflict", "there is nothing to sync; list sources in the setting serve.sources")
     if unknown := [source for source in wanted if source not in known]:
-        raise NotFound(f"'{unknown[0]}' is not in the setting serve.sources")
+        raise NotFound(f"'{unknown[0]}' is not in the setting serve.sources, and was not added")
     status = await service.jobs.submit("sync", Work(sources=wanted), caller.reader.who)
     await service.noted(caller, "sync", ", ".join(wanted))
     response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"

@@ -56,7 +56,12 @@ export const admin: AdminTexts = {
   removeNamed: (name) => `${name} entfernen`,
   removeHint: "Die Person kann sich nicht mehr anmelden. Ihre Gespräche bleiben erhalten.",
   sources: "Quellen",
-  noSources: "Es gibt keine Quellen zum Abgleichen. Die Einstellung serve.sources des Servers nennt sie.",
+  noSources:
+    "Noch kann keine Quelle abgeglichen werden. Fügen Sie eine hinzu, oder nennen Sie welche in der Einstellung serve.sources.",
+  addSource: "Quelle hinzufügen",
+  sourceAddress: "Website, Git-Repository oder der Name einer Verbindung der Einstellungen",
+  sourceHint:
+    "Schreiben Sie https://… oder git+https://…. Adressen brauchen die Einstellung serve.web_pages. Wählen Sie dann, wie oft sie abgeglichen wird.",
   source: "Quelle",
   lastSync: "Letzter Abgleich",
   nextSync: "Nächster Abgleich",
@@ -176,6 +181,8 @@ export const admin: AdminTexts = {
     "model.choose": "Sprachmodell gewählt",
     "model.add_server": "Server für Modelle hinzugefügt",
     "model.remove_server": "Server für Modelle entfernt",
+    "source.add": "fügte eine Quelle hinzu",
+    "source.remove": "entfernte eine Quelle",
     "source.schedule": "Zeitplan gesetzt",
     "learning.try": "Versuch begonnen",
     "learning.promote": "Fassung in Gebrauch genommen",

@@ -59,7 +59,11 @@ export const admin = {
 
   // Jobs
   sources: "Sources",
-  noSources: "No sources can be synced. The server's settings list them under serve.sources.",
+  noSources: "No source can be synced yet. Add one, or list some in the setting serve.sources.",
+  addSource: "Add a source",
+  sourceAddress: "Web site, Git repository, or the name of a connection of the settings",
+  sourceHint:
+    "Write https://… or git+https://…. Addresses need the setting serve.web_pages. Then choose how often it is synced.",
   source: "Source",
   lastSync: "Last sync",
   nextSync: "Next sync",
@@ -185,6 +189,8 @@ export const admin = {
     "model.choose": "chose a language model",
     "model.add_server": "added a server of models",
     "model.remove_server": "removed a server of models",
+    "source.add": "added a source",
+    "source.remove": "removed a source",
     "source.schedule": "set a schedule",
     "learning.try": "started a trial",
     "learning.promote": "put a policy in use",

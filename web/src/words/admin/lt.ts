@@ -56,7 +56,12 @@ export const admin: AdminTexts = {
   removeNamed: (name) => `Pašalinti: ${name}`,
   removeHint: "Žmogus nebegalės prisijungti. Jo pokalbiai išliks.",
   sources: "Šaltiniai",
-  noSources: "Nėra šaltinių, kuriuos būtų galima sinchronizuoti. Juos nurodo serverio nuostata serve.sources.",
+  noSources:
+    "Dar nėra šaltinių, kuriuos būtų galima sinchronizuoti. Pridėkite arba išvardykite juos nustatyme serve.sources.",
+  addSource: "Pridėti šaltinį",
+  sourceAddress: "Svetainė, „Git“ saugykla arba nustatymuose įvardytas ryšys",
+  sourceHint:
+    "Rašykite https://… arba git+https://…. Adresams reikia nustatymo serve.web_pages. Tada pasirinkite, kaip dažnai sinchronizuoti.",
   source: "Šaltinis",
   lastSync: "Paskutinis sinchronizavimas",
   nextSync: "Kitas sinchronizavimas",
@@ -177,6 +182,8 @@ export const admin: AdminTexts = {
     "model.choose": "pasirinktas kalbos modelis",
     "model.add_server": "pridėtas modelių serveris",
     "model.remove_server": "pašalintas modelių serveris",
+    "source.add": "pridėjo šaltinį",
+    "source.remove": "pašalino šaltinį",
     "source.schedule": "nustatytas tvarkaraštis",
     "learning.try": "pradėtas bandymas",
     "learning.promote": "pradėta naudoti politika",
