@@ -197,7 +197,7 @@ class ServeSettings(Section):
     sources: tuple[str, ...] = Field(
         default=(),
         description="Files, folders, sites, and names or addresses of other sources that `POST /sync` may ingest. It"
-        " refuses all others.",
+        " refuses all others, except for those that administrators add while the server runs.",
     )
     models: tuple[str, ...] = Field(
         default=(),

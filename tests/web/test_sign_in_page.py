@@ -35,7 +35,14 @@ def url(kb: Path, provider: OidcServer) -> Iterator[str]:
         Users(journal).add("ada", PASSWORD, ["read", "admin"])
     settings = {"issuer": provider.issuer, "client_id": CLIENT, "client_secret_env": "OIDC_SECRET", "name": "Acme"}
     changes = [word for name, value in settings.items() for word in ("--set", f"serve.oidc.{name}={value}")]
-    changes += ["--set", f"serve.sources=[{kb.parent / 'docs'}]", "--set", "learning.mode=gated", "--set", "serve.web_pages=true"]
+    changes += [
+        "--set",
+        f"serve.sources=[{kb.parent / 'docs'}]",
+        "--set",
+        "learning.mode=gated",
+        "--set",
+        "serve.web_pages=true",
+    ]
     with served(own, *changes, OIDC_SECRET=SECRET) as url:
         yield url
 
@@ -204,7 +211,8 @@ def test_an_administrator_sets_schedules_settings_and_trials(url: str, visit: Op
     tabs.get_by_role("link", name="Log").click()
     acts = ["went back to a policy", "put a policy in use", "started a trial", "changed a setting", "changed a setting"]
     rows = page.get_by_role("table").get_by_role("row")
-    for at, act in enumerate([*acts, *["set a schedule"] * 3], start=1):
+    acts += ["removed a source", "set a schedule", "added a source", *["set a schedule"] * 3]
+    for at, act in enumerate(acts, start=1):
         expect(rows.nth(at)).to_contain_text(re.compile(f"ada.*{act}"))
 
 
