@@ -56,6 +56,7 @@ class Replies:
     topic: str
     outline: str
     themes: str
+    one_theme: str
     theme: str
     smaller: str
     timeline: str

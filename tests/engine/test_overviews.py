@@ -81,6 +81,14 @@ def test_shows_themes_with_cited_sentences(engine: KnowledgeBase, question: str)
     assert "plutonium" in answer.answer.lower()
 
 
+def test_one_theme_is_no_plural(tmp_path: Path) -> None:
+    engine = open_fast(tmp_path / "kb")
+    bees = [Document(id=f"{n}.txt", title=f"Bees {n}", text=f"{TOPICS['bees']} Note {n}.") for n in range(9)]
+    asyncio.run(engine.documents.add(bees))
+    assert ask(engine, "What are these documents about?").answer.startswith("These documents are about one theme:")
+    engine.close()
+
+
 def test_themes_have_no_word_that_the_reader_may_not_read(engine: KnowledgeBase) -> None:
     answer = ask(engine, "What are these documents about?", reader=GUEST)
     assert answer.citations

@@ -76,7 +76,8 @@ def overview(
         heading = texts.theme.format(label=theme.title or label, passages=f"{theme.size:,}")
         groups.append(Group(heading=heading, lines=tuple((Labelled.of(one),) for one in chosen)))
     end = texts.smaller.format(count=smaller) if smaller else ""
-    return page(texts.themes.format(count=len(themes) + smaller), groups, end)
+    count = len(themes) + smaller
+    return page(texts.one_theme if count == 1 else texts.themes.format(count=count), groups, end)
 
 
 def _plain(quote: Quote) -> str:
