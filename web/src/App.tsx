@@ -270,6 +270,7 @@ export function App() {
             models={connection.me?.models ?? []}
             scope={scope}
             onScope={setScope}
+            onAdded={changed}
           />
         )}
       </main>

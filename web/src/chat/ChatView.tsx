@@ -10,6 +10,7 @@ import { FollowUps } from "./FollowUps";
 import { TurnView } from "./TurnView";
 import type { Target } from "./target";
 import { isUnderWay, type Turn } from "./turns";
+import { useAttached } from "./useAttached";
 import type { Chatting } from "./useChat";
 import { Welcome } from "./Welcome";
 
@@ -24,16 +25,19 @@ interface Props {
   /** The language models to choose from. */
   models: readonly string[];
   scope: readonly Scoped[];
-  onScope: (scope: readonly Scoped[]) => void;
+  onScope: (change: readonly Scoped[] | ((scope: readonly Scoped[]) => readonly Scoped[])) => void;
+  /** The stored documents have changed. */
+  onAdded: () => void;
 }
 
-export function ChatView({ chat, box, opened, onOpen, canWrite, canConnect, models, scope, onScope }: Props) {
+export function ChatView({ chat, box, opened, onOpen, canWrite, canConnect, models, scope, onScope, onAdded }: Props) {
   const { turns } = chat;
   const last = turns.at(-1);
   const end = useRef<HTMLLIElement>(null);
   const [question, setQuestion] = useState("");
   useTold(last);
   const collections = useCollections();
+  const { attached, attach } = useAttached(onScope, onAdded);
   const [chosen, setChosen] = useState("");
   const collection = collections.find((one) => one.name === chosen) ?? null;
   const askSuggested = ({ question, document_id: id, title }: Suggestion) =>
@@ -80,6 +84,8 @@ export function ChatView({ chat, box, opened, onOpen, canWrite, canConnect, mode
         collections={collections}
         collection={collection}
         onCollection={setChosen}
+        onAttach={canWrite ? (files) => void attach(files) : null}
+        attached={attached}
         scope={scope}
         onScope={onScope}
         models={models}

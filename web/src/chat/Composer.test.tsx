@@ -20,6 +20,8 @@ function show(underWay = false, among: readonly Scoped[] = [], models: readonly 
         box={box}
         underWay={underWay}
         before="The one before?"
+        onAttach={null}
+        attached={[]}
         collections={[]}
         collection={null}
         onCollection={() => undefined}

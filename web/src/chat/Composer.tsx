@@ -1,4 +1,4 @@
-import { type FormEvent, type KeyboardEvent, type RefObject, useState } from "react";
+import { type FormEvent, type KeyboardEvent, type RefObject, useRef, useState } from "react";
 import type { Collection } from "../api/types";
 import { FilterPanel } from "../filters/FilterPanel";
 import { confined, type Scoped } from "../filters/scope";
@@ -11,6 +11,10 @@ import { words } from "../words/words";
 interface Props {
   box: RefObject<HTMLTextAreaElement | null>;
   underWay: boolean;
+  /** Upload files to ask; null if the reader may not. */
+  onAttach: ((files: readonly File[]) => void) | null;
+  /** Files that are being uploaded, or could not be read, with what is told of each. */
+  attached: readonly (readonly [string, string])[];
   before: string;
   /** Collections to choose from; no choice if there are none. */
   collections: readonly Collection[];
@@ -78,6 +82,17 @@ export function Composer(props: Props) {
             ))}
           </ul>
         )}
+        {props.attached.length > 0 && (
+          <ul className="scope" aria-live="polite">
+            {props.attached.map(([name, state]) => (
+              <li key={name}>
+                <span className="clip">
+                  {name}: {state}
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
         <textarea
           ref={box}
           aria-label={say.question}
@@ -89,6 +104,7 @@ export function Composer(props: Props) {
           onKeyDown={pressed}
         />
         <div className="composer-tools">
+          {props.onAttach && <Attach onFiles={props.onAttach} />}
           {props.collections.length > 0 && (
             <select
               className="models"
@@ -136,5 +152,24 @@ export function Composer(props: Props) {
         </div>
       </div>
     </form>
+  );
+}
+
+function Attach({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        onChange={(event) => {
+          onFiles([...(event.target.files ?? [])]);
+          event.target.value = "";
+        }}
+      />
+      <IconButton icon="upload" label={words().attach} onClick={() => input.current?.click()} />
+    </>
   );
 }

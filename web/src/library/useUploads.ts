@@ -51,8 +51,8 @@ export function useUploads(onDone: (name: string) => void) {
         waiting.current.push(async () => {
           try {
             change({ state: "sending" });
-            const report = await taken(begin, change);
-            change({ state: "done", share: 1, told: report });
+            const job = await taken(begin, change);
+            change({ state: "done", share: 1, told: outcome(job) });
             onDone(name);
           } catch (error) {
             if (!isAbort(error)) change({ state: "failed", told: told(error) });
@@ -87,14 +87,15 @@ export function useUploads(onDone: (name: string) => void) {
 /** Begins an upload and returns its job; is told of the share that is sent. */
 type Begin = (onShare: (share: number) => void) => Promise<Job>;
 
-async function taken(begin: Begin, change: (part: Partial<Upload>) => void): Promise<string> {
+/** Begin an upload, tell of its progress, and return its job once that has ended. */
+export async function taken(begin: Begin, change: (part: Partial<Upload>) => void): Promise<Job> {
   let job = await begin((share) => change({ share }));
   while (job.state === "waiting" || job.state === "running") {
     change({ state: step(job), share: job.progress.share });
     await new Promise((resolve) => setTimeout(resolve, PAUSE));
     job = await api.job(job.job_id);
   }
-  return outcome(job);
+  return job;
 }
 
 /** Return what becomes of a file whose job has not ended. */

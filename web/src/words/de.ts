@@ -152,6 +152,7 @@ export const page: PageTexts = {
   collection: "Sammlung",
   everything: "Alles",
   filter: "Filter",
+  attach: "Dateien hochladen und befragen",
   allDocuments: "Alle Dokumente",
   model: "Sprachmodell",
   defaultModel: "Standardmodell",

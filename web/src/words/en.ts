@@ -154,6 +154,7 @@ export const page = {
   collection: "Collection",
   everything: "Everything",
   filter: "Filter",
+  attach: "Upload files and ask them",
   allDocuments: "All documents",
   model: "Language model",
   defaultModel: "Default model",

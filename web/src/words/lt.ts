@@ -148,6 +148,7 @@ export const page: PageTexts = {
   collection: "Rinkinys",
   everything: "Viskas",
   filter: "Filtras",
+  attach: "Įkelti failus ir jų klausti",
   allDocuments: "Visi dokumentai",
   model: "Kalbos modelis",
   defaultModel: "Numatytasis modelis",

@@ -150,6 +150,7 @@ export const page: PageTexts = {
   collection: "Koleksi",
   everything: "Semua",
   filter: "Penapis",
+  attach: "Muat naik fail dan tanyakannya",
   allDocuments: "Semua dokumen",
   model: "Model bahasa",
   defaultModel: "Model lalai",
