@@ -596,3 +596,10 @@ def test_error_rate_ignores_kinds_of_signs_but_not_order(tmp_path: Path) -> None
     assert ocr.scored(page, '"Ja" -  Wachstube 1 2', "made").wrong == 0
     assert ocr.scored(page, '"JA" - wachstube 1 2', "made").wrong == 2
     assert ocr.rate([ocr.scored(page, '1 2 "Ja" - Wachstube', "made")]) > 0.3
+
+
+def test_fuzz_reads_damaged_files(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Title\n\nWords of it.\n", encoding="utf-8")
+    command = [sys.executable, "-m", "benchmarks.fuzz", "md", "--inputs", "50", "--corpus", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, cwd=ROOT)
+    assert json.loads(done.stdout.splitlines()[-1]) == {"inputs": 50, "runs": {"md": 50}, "findings": {}}

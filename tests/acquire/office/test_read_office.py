@@ -497,8 +497,8 @@ def biff(*records: tuple[int, bytes]) -> bytes:
     return b"".join(struct.pack("<HH", kind, len(data)) + data for kind, data in records)
 
 
-def xls(codes: Sequence[str], values: Sequence[float]) -> bytes:
-    """Return a workbook of a sheet with one row, whose cells have these values and formats."""
+def xls(codes: Sequence[str], values: Sequence[float], *records: tuple[int, bytes]) -> bytes:
+    """Return a workbook of a sheet with one row, whose cells have these values and formats, and other records."""
     formats = [
         (0x41E, struct.pack("<HHB", 164 + n, len(code), 1) + code.encode("utf-16-le")) for n, code in enumerate(codes)
     ]
@@ -514,13 +514,42 @@ def xls(codes: Sequence[str], values: Sequence[float]) -> bytes:
         for cell, value in zip((one, other), values[-2:], strict=True)
     )
     cells = [*((0x203, cell) for cell in first), (0xBD, packed + struct.pack("<H", len(values) - 1))]
-    sheet = biff(begin(0x10), *cells, end)
+    sheet = biff(begin(0x10), *records, *cells, end)
     return compound({"Workbook": globals_of(len(globals_of(0))) + sheet})
 
 
 def test_older_sheets_show_numbers_as_formatted(read_one: ReadOne) -> None:
     book = xls(["0.0%", '"€"#,##0.00', "General", "0000", '0" kg"'], [0.125, 1234.5, 7.25, 7, -2])
     assert read_one("a.xls", book).text == "S\n\n12.5% | €1,234.50 | 7.25 | 0007 | -2 kg"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        (0x203, struct.pack("<HHHd", 0, 40_000, 0, 1.0)),
+        (0x200, struct.pack("<IIHHH", 0, 4_000_000_000, 0, 4, 0)),
+        (0x200, struct.pack("<IIHHH", 128, 5, 0, 4, 0)),
+    ],
+)
+def test_older_sheets_refuse_cells_outside(why_skipped: Callable[..., str], record: tuple[int, bytes]) -> None:
+    book = xls(["0.0%", "General"], [0.125, 1.0, 2.0], record)
+    assert why_skipped("a.xls", book) == "damaged: a cell stands outside of its sheet"
+
+
+def test_older_sheets_refuse_parts_in_a_circle(why_skipped: Callable[..., str]) -> None:
+    book = xls(["0.0%", "General"], [0.125, 1.0, 2.0])
+    after = struct.pack("<I", 1)  # the sector behind the first one of the workbook
+    at = book.index(after, 512 * (1 + len(book[512:]) // 512 - 1))
+    circle = book[:at] + struct.pack("<I", 0) + book[at + 4 :]
+    assert why_skipped("a.xls", circle) == "damaged: its parts lead in a circle"
+
+
+def test_sheets_refuse_a_far_cell(read_one: ReadOne, why_skipped: Callable[..., str]) -> None:
+    far = '<row r="1048576"><c r="XFD1048576"{}</row>'
+    rows = rows_of("mill|price", "Forge|7")
+    assert read_one("a.xlsx", sheet_of(rows + far.format("/>"))).text == "S\n\nmill | price\nForge | 7"
+    filled = sheet_of(rows + far.format(' t="inlineStr"><is><t>far</t></is></c>'))
+    assert why_skipped("a.xlsx", filled) == "sheets that cannot be read: S"
 
 
 def test_open_document_sheets_show_numbers_as_written(read_one: ReadOne) -> None:

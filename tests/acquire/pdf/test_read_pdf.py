@@ -93,6 +93,29 @@ def test_tables_keep_their_columns() -> None:
     assert document.text.endswith("\n\nafter all of this there is text")
 
 
+def test_tables_below_each_other_stay_apart() -> None:
+    first = [line("profit    2025    2024", 0, 200), line("gross     700     650", 0, 180)]
+    first += [line("net       90      80", 0, 160), line("cash      12      11", 0, 140)]
+    second = [line("staff               May     June", 0, 60), line("in workshops and    41      36", 0, 40)]
+    second += [line("in all offices      14      11", 0, 20)]
+    document = laid_out(*first, line("Employees by department", 0, 85), *second)
+    assert marked(document, "table") == [
+        "profit | 2025 | 2024\ngross | 700 | 650\nnet | 90 | 80\ncash | 12 | 11",
+        "staff | May | June\nin workshops and | 41 | 36\nin all offices | 14 | 11",
+    ]
+
+
+@pytest.mark.parametrize("label", [51, 58])  # in the middle beside the other cells, or at their top
+def test_cells_of_several_lines_join_their_row(label: float) -> None:
+    rows = [line("code      sense               remedy", 0, 120), line("E1        too cold            wait", 0, 100)]
+    rows += [line("E2        too hot             rest", 0, 80)]
+    last = [line("E3", 0, label), line("no signal", 50, 58), line("at all", 50, 45), line("look at the", 150, 58)]
+    document = laid_out(*rows, *last, line("magnet", 150, 45), line("A text that follows the table", 0, 0))
+    assert marked(document, "table") == [
+        "code | sense | remedy\nE1 | too cold | wait\nE2 | too hot | rest\nE3 | no signal at all | look at the magnet"
+    ]
+
+
 def test_columns_of_text_are_no_table() -> None:
     words = "as many words as make a column of text"
     lines = [line(f"{side} {n} {words}", left, 100 - 13 * n) for n in range(3) for side, left in (("L", 0), ("R", 300))]

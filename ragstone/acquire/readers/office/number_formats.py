@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ragstone.acquire.readers.office.package import Element, Package
@@ -15,6 +15,8 @@ _BUILT_IN = {9: "0%", 10: "0.00%"}
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]\-]*)[^\]]*\]|\[[^\]]*\]|_.|\*.')
 """Text in a format, characters in it, its currency, its colours and conditions, and padding."""
 _DIGITS = re.compile(r"[#0?][#0?,]*(?:\.[#0?]+)?")
+_LARGE = 1_000_000
+"""Cells of a sheet from which on it matters which ones are empty."""
 _MOST_LITERALS = 50
 _PADDED = re.compile(r"0{2,}")
 _SIGNS = re.compile(rf"[^\W\d_]|{SIGN}|%")
@@ -88,6 +90,22 @@ def cells_of(package: Package, sheet: str, formats: Mapping[int, NumberFormat]) 
             if formula and is_unsolved:
                 formulas[at] = "=" + html.unescape((formula[1] or b"").decode("utf-8", "replace"))
     return SheetFormats(formats=shown, formulas=formulas)
+
+
+def area_of(package: Package, sheet: str) -> int:
+    """Return the number of cells from the first to the last row and column with a value, given the part of a sheet."""
+    data = package.bytes(sheet)
+    area = _area(_PLACE.findall(data))
+    if area < _LARGE:  # most sheets, without a look into every cell
+        return area
+    filled = (cell[1] for cell in _CELL.finditer(data) if cell[2] and _VALUE.search(cell[2]))
+    return _area([place.groups() for attributes in filled if (place := _PLACE.search(attributes))])
+
+
+def _area(places: Iterable[tuple[bytes, ...]]) -> int:
+    distinct = set(places)
+    columns = {letters for letters, _ in distinct}
+    return max((int(row) for _, row in distinct), default=0) * (1 + max(map(_column, columns), default=-1))
 
 
 def format_of(number: int, code: str | None) -> NumberFormat | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
+from typing import Any, cast
 
 import olefile
 
@@ -65,6 +67,21 @@ class Compound:
         except (OSError, ValueError, IndexError, struct.error) as error:
             raise Unreadable(f"damaged: {error}") from error
 
+    def refuse_circles(self) -> None:
+        """Refuse a file whose sectors lead in a circle: a library that trusts them reads it until memory is full.
+
+        Raises:
+            Unreadable: they do.
+        """
+        ole = cast("Any", self._ole)  # Its stubs leave these tables out.
+        ole.loadminifat()
+        streams = [one for one in ole.direntries if one is not None and one.entry_type == olefile.STGTY_STREAM]
+        small = [one.isectStart for one in streams if one.is_minifat]
+        large = [one.isectStart for one in streams if not one.is_minifat]
+        large += [ole.first_dir_sector, ole.first_mini_fat_sector, ole.root.isectStart]
+        if _lead_in_circle(ole.fat, large) or _lead_in_circle(ole.minifat, small):
+            raise Unreadable("damaged: its parts lead in a circle")
+
     def properties(self) -> tuple[str, dict[str, Scalar]]:
         """Return the title of an office file, and the facts ``author`` and ``created``, as far as they are readable."""
         try:
@@ -73,6 +90,20 @@ class Compound:
             return "", {}  # The text may still be intact.
         created = values.get(_CREATED, "")
         return values.get(_TITLE, ""), {"author": values.get(_AUTHOR, ""), "created": created[:19]}
+
+
+def _lead_in_circle(following: Sequence[int], starts: Iterable[int]) -> bool:
+    """Return whether a sector leads back to itself, given the sector that follows each one."""
+    done = set[int]()
+    for start in starts:
+        at, own = start, set[int]()
+        while 0 <= at < len(following) and at not in done:
+            if at in own:
+                return True
+            own.add(at)
+            at = following[at]
+        done |= own
+    return False
 
 
 def filetime(ticks: int) -> str:

@@ -12,7 +12,14 @@ import python_calamine as calamine
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.office.comments import comments
-from ragstone.acquire.readers.office.number_formats import NumberFormat, SheetFormats, cells_of, formats_of, place_of
+from ragstone.acquire.readers.office.number_formats import (
+    NumberFormat,
+    SheetFormats,
+    area_of,
+    cells_of,
+    formats_of,
+    place_of,
+)
 from ragstone.acquire.readers.office.objects import EmbeddedObjects
 from ragstone.acquire.readers.office.ole import Compound
 from ragstone.acquire.readers.office.package import Element, Package, local, refuse_document_type
@@ -23,6 +30,8 @@ from ragstone.acquire.readers.tables.grid import Cell
 from ragstone.core.filters import Scalar
 from ragstone.core.reading import PARTIAL
 
+_MOST_CELLS = 10_000_000
+"""Cells of a sheet, with the empty ones: the library keeps them all in memory, and ends the process if it is full."""
 _MOST_MERGED = 10_000
 """Merged cells to follow in a sheet."""
 _MOST_SPLIT = 5000
@@ -51,6 +60,7 @@ def parse(file: File) -> Parsed:
     """
     if file.suffix == ".xls":
         with Compound(file.path) as book:
+            book.refuse_circles()
             return _parse(file, None, formats_of_xls(book))
     with Package(file.path) as package:
         _check(package)
@@ -76,6 +86,9 @@ def _parse(file: File, package: Package | None, shown: Mapping[str, SheetFormats
     for sheet in sheets:
         formats = parts.formats(sheet.name) if parts else shown.get(sheet.name, SheetFormats())
         unsolved += len(formats.formulas)
+        if parts and parts.area(sheet.name) > _MOST_CELLS:
+            lost.append(sheet.name)
+            continue
         rows: Sequence[Sequence[str]] = ()
         try:
             # A sheet that is a chart has no cells.
@@ -87,6 +100,8 @@ def _parse(file: File, package: Package | None, shown: Mapping[str, SheetFormats
             parts.write_drawings(writer, sheet.name)
             parts.write_comments(writer, sheet.name, rows)
     partial = f"sheets that cannot be read: {', '.join(lost)}" if lost else ""
+    if lost and len(lost) == len(sheets):
+        raise Unreadable(partial)
     if unsolved:
         formulas = "1 formula has" if unsolved == 1 else f"{unsolved} formulas have"
         notice = f"{formulas} no stored result; open the file in a spreadsheet program and save it"
@@ -115,6 +130,11 @@ class _Parts:
         """Return the formats of the cells of a sheet."""
         _, name = self._sheets.get(sheet, ("", ""))
         return cells_of(self._package, name, self._formats) if name in self._package.names else SheetFormats()
+
+    def area(self, sheet: str) -> int:
+        """Return the number of cells of a sheet, with the empty ones."""
+        _, name = self._sheets.get(sheet, ("", ""))
+        return area_of(self._package, name) if name in self._package.names else 0
 
     def is_chart(self, sheet: str) -> bool:
         """Return whether a sheet is a chart."""

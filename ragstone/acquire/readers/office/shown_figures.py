@@ -13,6 +13,10 @@ from ragstone.acquire.readers.office.package import Element, Package
 
 _BOUND_SHEET, _FORMAT, _XF, _END_OF_STREAM = 0x85, 0x41E, 0xE0, 0x0A
 _FORMULA, _NUMBER, _RK, _MANY_RK = 0x06, 0x203, 0x27E, 0xBD
+_CELLS = (_FORMULA, _NUMBER, _RK, _MANY_RK, 0xFD, 0xD6, 0x204, 0x205)
+"""Records of cells, which begin with the row and the column."""
+_DIMENSIONS, _PASSWORD = 0x200, 0x2F
+_MOST_ROWS, _MOST_COLUMNS = 65_536, 256
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _P = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}p"
@@ -22,10 +26,18 @@ _MOST_REPEATED = 1000
 
 
 def formats_of_xls(book: Compound) -> dict[str, SheetFormats]:
-    """Return the formats of the cells of each sheet by its name; what is damaged or older than Excel 97 has none."""
+    """Return the formats of the cells of each sheet by its name; what is damaged or older than Excel 97 has none.
+
+    Raises:
+        Unreadable: a cell stands outside of its sheet. The library would want memory for all cells before it.
+    """
     data = book.bytes("Workbook")
+    if not data:
+        _refuse_outside(book.bytes("Book"))
+        return {}
     codes, styles, sheets = dict[int, str](), list[int](), list[tuple[int, str]]()
     by_sheet = dict[str, SheetFormats]()
+    _refuse_outside(data)
     with suppress(struct.error, IndexError):
         for kind, at, length in _records(data, 0):
             if kind == _FORMAT:
@@ -40,6 +52,27 @@ def formats_of_xls(book: Compound) -> dict[str, SheetFormats]:
         for start, name in sheets if formats else ():
             by_sheet[name] = SheetFormats(formats=dict(_formats_in(data, start, formats)))
     return by_sheet
+
+
+def _refuse_outside(data: bytes) -> None:
+    """Refuse a workbook with a cell outside of its sheet, or a sheet that ends before it begins; not if encrypted."""
+    starts = list[int]()
+    with suppress(struct.error):
+        for kind, at, _ in _records(data, 0):
+            if kind == _PASSWORD:
+                return
+            if kind == _BOUND_SHEET:
+                starts += struct.unpack_from("<I", data, at)
+    for start in starts:
+        with suppress(struct.error):
+            for kind, at, length in _records(data, start):
+                top, bottom, left, right = 0, 0, 0, 0
+                if kind in _CELLS:
+                    bottom, right = struct.unpack_from("<HH", data, at)
+                elif kind == _DIMENSIONS:
+                    top, bottom, left, right = struct.unpack_from("<IIHH" if length >= 12 else "<HHHH", data, at)
+                if not top <= bottom <= _MOST_ROWS or not left <= right <= _MOST_COLUMNS:
+                    raise Unreadable("damaged: a cell stands outside of its sheet")
 
 
 def _records(data: bytes, at: int) -> Iterator[tuple[int, int, int]]:

@@ -21,6 +21,7 @@ from ragstone.acquire.readers.pdf.tables import (
     table_start,
 )
 from ragstone.acquire.readers.pdf.words import Line, in_rows
+from ragstone.acquire.readers.pdf.wrapped_rows import with_wrapped_row
 from ragstone.acquire.readers.tables.grid import Cell
 
 _PARAGRAPH_GAP = 1.0
@@ -104,6 +105,8 @@ def _blocks(lines: Sequence[Line], rules: Rules) -> list[Block]:
     done = number = 0
     while number < len(lines):
         end = table_end(lines, number) if len(lines[number].cells) > 1 else number
+        while end > number and (changed := with_wrapped_row(lines, number, end)) != lines:
+            lines, end = changed, table_end(changed, number)
         if end == number or not is_table(lines[number:end]):
             number += 1
             continue

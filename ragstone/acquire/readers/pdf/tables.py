@@ -22,6 +22,12 @@ _MOST_ROWS = 500
 _MOST_ABOVE = 16
 """Lines above a table that may be its headings, and how high they may reach above it, in line heights."""
 _HIGHEST = 8.0
+_TABLE_GAP = 1.5
+"""Tables are farther apart than rows, by this factor."""
+_MOST_TITLES = 5
+"""Lines from one table to the headings of the next, at most."""
+_BESIDE = 0.15
+"""Lines closer than this, in line heights, are lines of cells side by side, not below each other."""
 _PROSE = 30
 """If most cells are longer than this, the columns are columns of text, not of a table."""
 
@@ -52,18 +58,37 @@ def table_end(lines: Sequence[Line], number: int) -> int:
                 break
         if len(line.cells) < 2 and (end == number or not _fits(line, bounds)):
             break
-        bounds = _with(bounds, line)
+        if end > number and _is_next_table(lines, number, end):
+            break
+        bounds = with_cells(bounds, line)
         end += 1
     while end > number and len(lines[end - 1].cells) < 2:
         end -= 1
     return end
 
 
+def _is_next_table(lines: Sequence[Line], number: int, at: int) -> bool:
+    """Return whether another table begins at a line far below the rows from ``number``: it has headings of its own."""
+    rows = lines[number:at]
+    gaps = [above.bottom - below.top for above, below in pairwise(rows)]
+    if len(gaps) < 2 or rows[-1].bottom - lines[at].top < _TABLE_GAP * max(median(gaps), lines[at].height):
+        return False
+    heading = next((n for n in range(at, min(at + _MOST_TITLES, len(lines) - 1)) if len(lines[n].cells) > 1), None)
+    if heading is None or not _is_above_figures(lines[heading], lines[heading + 1]):
+        return False
+    return any(map(_has_figures, rows))
+
+
+def _is_above_figures(line: Line, below: Line) -> bool:
+    """Return whether a line holds column headings, without figures but years, right above figures."""
+    return _has_figures(below) and not any(is_value(cell.text) and not is_year(cell.text) for cell in line.cells)
+
+
 def _fits(line: Line, bounds: Sequence[Bounds]) -> bool:
     return len(bounds) > 1 and sum(line.left < right and left < line.right for left, right in bounds) <= 1
 
 
-def _with(bounds: Sequence[Bounds], line: Line) -> list[Bounds]:
+def with_cells(bounds: Sequence[Bounds], line: Line) -> list[Bounds]:
     """Return bounds of columns that also hold the cells of a line."""
     return _united([*bounds, *((cell.left, cell.right) for cell in line.cells)])
 
@@ -204,8 +229,8 @@ def cells_of(rows: Sequence[Line], rules: Sequence[Rule]) -> tuple[list[list[Cel
         first -= 1
     head = column_headings(rows[:first], bounds, rules) if first else None
     if head is None:
-        return _body(rows, bounds), None
-    return [*head, *_body(rows[first:], bounds)], len(head)
+        return _body(rows, bounds, rules), None
+    return [*head, *_body(rows[first:], bounds, rules)], len(head)
 
 
 def _is_label(row: Line, bounds: Sequence[Bounds]) -> bool:
@@ -218,8 +243,10 @@ def _is_heading(row: Line, bounds: Sequence[Bounds]) -> bool:
     return bool(values) and all(is_year(text) or not is_value(text) for text in values)
 
 
-def _body(rows: Sequence[Line], bounds: Sequence[Bounds]) -> list[list[Cell]]:
+def _body(rows: Sequence[Line], bounds: Sequence[Bounds], rules: Sequence[Rule]) -> list[list[Cell]]:
     """Return the rows of the body. Lines of a label or a text that goes on below join their row."""
+    if bands := _bands(rows, bounds, rules):
+        return [_whole_row(band, bounds) for band in bands]
     body: list[list[Cell]] = []
     pitch = _pitch(rows)
     before: Line | None = None
@@ -231,6 +258,11 @@ def _body(rows: Sequence[Line], bounds: Sequence[Bounds]) -> list[list[Cell]]:
         tight = before is not None and gap < 0.6 * pitch
         label_only = label != "" and not any(values)
         is_words = not any(is_value(cell.text) for cell in row)
+        is_beside = gap < _BESIDE * line.height and not (label and any(values))
+        if before is not None and body and is_words and is_beside:  # a label in the middle beside the lines of a cell
+            body[-1] = [a.plus(b) for a, b in zip(body[-1], row, strict=True)]
+            before = line
+            continue
         if before is not None and body and is_words and tight and not (label and any(values)):
             starts_row = label_only and _starts(label) and number + 1 < len(rows) and not body[-1][0].text
             if not starts_row and (not label_only or _has_values(body[-1]) or waiting):
@@ -246,6 +278,29 @@ def _body(rows: Sequence[Line], bounds: Sequence[Bounds]) -> list[list[Cell]]:
         waiting = label_only
         before = line
     return body
+
+
+def _bands(rows: Sequence[Line], bounds: Sequence[Bounds], rules: Sequence[Rule]) -> list[Sequence[Line]]:
+    """Return the lines of each row if lines are drawn between all rows; none if they are not."""
+    left, right = bounds[0][0], bounds[-1][1]
+    wide = [rule for rule in rules if min(rule.end, right) - max(rule.start, left) > 0.8 * (right - left)]
+    starts = [0]
+    for n, (above, below) in enumerate(pairwise(rows), 1):
+        if any(below.top - 0.3 * below.height <= rule.at <= above.bottom + 0.3 * above.height for rule in wide):
+            starts.append(n)
+    bands = [rows[start:end] for start, end in pairwise([*starts, len(rows)])]
+    if len(bands) < 3 or any(
+        sum(len(line.cells) > 1 and line.left <= bounds[0][1] for line in one) > 1 for one in bands
+    ):
+        return []
+    return bands
+
+
+def _whole_row(lines: Sequence[Line], bounds: Sequence[Bounds]) -> list[Cell]:
+    row = _row(lines[0], bounds)
+    for line in lines[1:]:
+        row = [a.plus(b) for a, b in zip(row, _row(line, bounds), strict=True)]
+    return row
 
 
 def _has_values(row: Sequence[Cell]) -> bool:

@@ -39,7 +39,8 @@ class Word:
 class Line:
     """Words side by side. ``hyphen`` says that the last word continues in the next line.
 
-    ``size`` is the height of the font in points, 0 if it is not known.
+    ``size`` is the height of the font in points, 0 if it is not known. ``parts`` are the cells of a row of several
+    lines, which has them instead of those that gaps between words divide.
     """
 
     words: Sequence[Word]
@@ -47,6 +48,7 @@ class Line:
     size: float = 0.0
     bold: bool = False
     italic: bool = False
+    parts: Sequence[Line] = ()
 
     @cached_property
     def top(self) -> float:
@@ -85,6 +87,8 @@ class Line:
     @cached_property
     def cells(self) -> list[Line]:
         """The line, divided where words are far apart."""
+        if self.parts:
+            return [*self.parts]
         cells: list[list[Word]] = []
         for word in self.words:
             before = cells[-1][-1] if cells else word

@@ -153,7 +153,7 @@ def _inside_zip(chance: random.Random, data: bytes, others: Sequence[bytes]) -> 
         inner = members[name]
         members[name] = chance.choice(_mutations(inner))(chance, inner, [*members.values()])[:_LARGEST]
     made = BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(made, "w") as archive:
         for each, content in members.items():
             archive.writestr(each, content)
     return made.getvalue()

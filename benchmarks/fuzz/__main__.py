@@ -1,30 +1,34 @@
 """Read damaged files for a while, and report what a reader must never do.
 
-Each run takes a file of the corpus, damages it, and reads it the way that `ragstone add` does: in the parsing process
-if its reader runs there. A finding is a crash, a file that takes too long or too much memory, text that cannot be
-stored, or a mark or a place outside of the text. An exception is none: the file is reported as damaged. Runs of one
-seed are the same, and each finding is kept as a file.
+Each run takes a small file of the corpus, damages it, and reads it the way that `ragstone add` does: in the parsing
+process if its reader runs there. A finding is a crash, a file that takes too long or too much memory, an error that no
+reader expects, text that cannot be stored, or a mark or a place outside of the text. Runs of one seed are the same, and
+each finding is kept as a file. The last line is JSON.
 
-    python tools/fuzz_readers.py --minutes 10 --corpus tests --corpus ../data/office --keep /tmp/findings
+    python -m benchmarks.fuzz docx xls --inputs 200000 --seconds 3600 --keep /tmp/findings
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import random
 import re
 import resource
 import signal
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fuzz_mutations import mutated
-
+from benchmarks.common import DATA, ROOT
+from benchmarks.fuzz.mutations import mutated
 from ragstone.acquire.readers import ARCHIVES, READERS
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
@@ -32,14 +36,18 @@ from ragstone.acquire.sources.documents import documents_of
 from ragstone.core.records import Document, Skipped
 from ragstone.settings import AcquireSettings
 
-LARGEST = 400_000
+FOLDERS = ("fixtures", "office", "parsing_corpus")
+"""Folders of the test data with files to damage."""
+SMALL, LARGEST = 40_000, 400_000
 """Bytes of a file of the corpus: larger ones take time that runs are better spent on."""
-MOST_FILES = 60
-"""Files of one suffix."""
+FEWEST_FILES, MOST_FILES = 5, 60
+"""Files of one suffix: larger ones are taken where too few are small."""
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".emf", ".wmf", ".tif", ".tiff", ".ttf", ".odttf", ".bin")
+"""Members of containers that are left out: no reader of text looks into them."""
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 FATAL = re.compile(r"crashed|took more than|needs more than|the process that parses files did not start")
 GRACE = 20.0
-"""Seconds beyond the limit of the parsing process after which this process is stopped."""
+"""Seconds of computing beyond the limit of the parsing process after which this process is stopped."""
 MEMORY = 2_000_000_000
 
 
@@ -61,22 +69,23 @@ class Tally:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--corpus", type=Path, action="append", required=True, help="a folder of files to damage")
-    options.add_argument("--minutes", type=float, default=1.0)
+    options.add_argument("format", nargs="*", help="a suffix, such as docx; all that the corpus has by default")
+    options.add_argument("--corpus", type=Path, action="append", help=f"a folder of files; those of ${DATA} by default")
+    options.add_argument("--inputs", type=int, default=200_000, help="damaged files of each format, at most")
+    options.add_argument("--seconds", type=float, default=60.0, help="time for all")
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--suffix", action="append", help="only files of this suffix")
-    options.add_argument("--seconds", type=float, default=20.0, help="time for one file")
+    options.add_argument("--hang", type=float, default=10.0, help="seconds for one file")
     options.add_argument("--megabytes", type=int, default=500, help="memory for one file")
     options.add_argument("--keep", type=Path, help="folder for the files of findings")
     asked = options.parse_args()
-    corpus = corpus_of(asked.corpus, asked.suffix)
-    settings = AcquireSettings(parse_seconds=asked.seconds, parse_mb=asked.megabytes, ocr="off")
+    corpus = corpus_of(asked.corpus or default_corpus(), [f".{one.lstrip('.').lower()}" for one in asked.format])
+    settings = AcquireSettings(parse_seconds=asked.hang, parse_mb=asked.megabytes, ocr="off")
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
-    signal.signal(signal.SIGALRM, stop)
+    signal.signal(signal.SIGPROF, stop)
     tallies = {suffix: Tally() for suffix in corpus}
-    until = time.monotonic() + 60 * asked.minutes
+    until = time.monotonic() + asked.seconds
     with TemporaryDirectory(prefix="ragstone-fuzz-") as folder, ParserProcess(settings) as parser:
-        for number, suffix in enumerate(turns(corpus, until)):
+        for number, suffix in turns(corpus, asked.inputs, until):
             chance = random.Random(f"{asked.seed} {number}")
             data = mutated(chance, chance.choice(corpus[suffix]), corpus[suffix])
             path = Path(folder) / f"a{suffix}"
@@ -90,36 +99,60 @@ def main() -> None:
     report(tallies)
 
 
+def default_corpus() -> list[Path]:
+    """Return the examples, and the folders of the test data."""
+    data = os.environ.get(DATA)
+    return [ROOT / "examples", *(Path(data) / name for name in FOLDERS if data)]
+
+
 def stop(*_: object) -> None:
     raise TooSlow
 
 
-def corpus_of(folders: Sequence[Path], wanted: Sequence[str] | None) -> dict[str, list[bytes]]:
-    """Return the contents of the files that there are readers for, by suffix."""
-    found: dict[str, list[bytes]] = {}
+def corpus_of(folders: Sequence[Path], wanted: Sequence[str]) -> dict[str, list[bytes]]:
+    """Return the contents of the files that there are readers for, by suffix: the small ones, or the smallest."""
+    paths: dict[str, list[Path]] = {}
     for path in sorted(path for folder in folders for path in folder.rglob("*") if path.is_file()):
         suffix = path.suffix.lower()
-        known = suffix in READERS or suffix in ARCHIVES
-        few = len(found.get(suffix, ())) < MOST_FILES
-        if known and few and (not wanted or suffix in wanted) and 0 < path.stat().st_size <= LARGEST:
-            found.setdefault(suffix, []).append(path.read_bytes())
-    return found
+        has_reader = suffix in READERS or suffix in ARCHIVES
+        if has_reader and (not wanted or suffix in wanted) and 0 < path.stat().st_size <= LARGEST:
+            paths.setdefault(suffix, []).append(path)
+    corpus: dict[str, list[bytes]] = {}
+    for suffix, found in paths.items():
+        files = [lean(path.read_bytes()) for path in found]
+        least = sorted(map(len, files))[:FEWEST_FILES][-1]
+        corpus[suffix] = [data for data in files if len(data) <= max(SMALL, least)][:MOST_FILES]
+    return corpus
 
 
-def turns(corpus: dict[str, list[bytes]], until: float) -> Iterator[str]:
-    """Yield suffixes in turn until the time is over."""
-    while corpus:
-        for suffix in corpus:
+def lean(data: bytes) -> bytes:
+    """Return a container without its pictures and fonts; other files are unchanged."""
+    if not data.startswith(b"PK\x03\x04"):
+        return data
+    made = BytesIO()
+    with suppress(zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
+        with zipfile.ZipFile(BytesIO(data)) as archive, zipfile.ZipFile(made, "w") as kept:
+            for name in archive.namelist():
+                if not name.lower().endswith(PICTURES):
+                    kept.writestr(name, archive.read(name))
+        return made.getvalue()
+    return data
+
+
+def turns(corpus: dict[str, list[bytes]], inputs: int, until: float) -> Iterator[tuple[int, str]]:
+    """Yield suffixes in turn, numbered, until each had its inputs or the time is over."""
+    for number in range(inputs):
+        for at, suffix in enumerate(corpus):
             if time.monotonic() > until:
                 return
-            yield suffix
+            yield number * len(corpus) + at, suffix
 
 
 def read(path: Path, suffix: str, parser: ParserProcess, tally: Tally) -> Iterator[str]:
     """Read a file, count what comes of it, and yield what must not happen."""
-    began = time.monotonic()
+    began, worked = time.monotonic(), time.process_time()
     file = File(path=path, name=path.name, source=path.name, suffix=suffix, settings=parser.settings)
-    signal.setitimer(signal.ITIMER_REAL, parser.settings.parse_seconds + GRACE)
+    signal.setitimer(signal.ITIMER_PROF, parser.settings.parse_seconds + GRACE)
     try:
         results = [*documents_of(file, parser)]
     except TooSlow:
@@ -128,11 +161,14 @@ def read(path: Path, suffix: str, parser: ParserProcess, tally: Tally) -> Iterat
     except MemoryError:
         yield "took too much memory in this process"
         results = []
+    except Exception as error:
+        yield f"escaped: {type(error).__name__}: {error}"
+        results = []
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    seconds = time.monotonic() - began
+        signal.setitimer(signal.ITIMER_PROF, 0)
     tally.runs += 1
-    tally.seconds += seconds
+    tally.seconds += time.monotonic() - began
+    seconds = time.process_time() - worked  # The parsing process has a limit of its own.
     if seconds > parser.settings.parse_seconds:
         yield f"took {seconds:.0f} s"
     for one in results:
@@ -175,13 +211,16 @@ def wrong_in(document: Document) -> Iterator[str]:
 
 
 def report(tallies: dict[str, Tally]) -> None:
-    print("| suffix | runs | minutes | documents | skipped | exceptions that were caught | findings |")
+    print("| suffix | runs | a second | documents | skipped | exceptions that were caught | findings |")
     print("|---|---|---|---|---|---|---|")
     for suffix, one in sorted(tallies.items()):
         raised = ", ".join(f"{name} {count}" for name, count in one.raised.most_common(4))
         findings = ", ".join(f"{name} {count}" for name, count in one.findings.most_common(4))
-        minutes = f"{one.seconds / 60:.1f}"
-        print(f"| {suffix} | {one.runs} | {minutes} | {one.documents} | {one.skipped} | {raised} | {findings} |")
+        rate = f"{one.runs / max(one.seconds, 0.001):.0f}"
+        print(f"| {suffix} | {one.runs} | {rate} | {one.documents} | {one.skipped} | {raised} | {findings} |")
+    runs = {suffix.lstrip("."): one.runs for suffix, one in sorted(tallies.items())}
+    findings = {suffix.lstrip("."): dict(one.findings) for suffix, one in tallies.items() if one.findings}
+    print(json.dumps({"inputs": sum(runs.values()), "runs": runs, "findings": findings}))
 
 
 if __name__ == "__main__":

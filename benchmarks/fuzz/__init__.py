@@ -1,0 +1,1 @@
+"""Read damaged files, and report what a reader must never do."""
