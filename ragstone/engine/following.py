@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from ragstone.core.catalog import EngineStatus
 from ragstone.core.errors import EngineError, KnowledgeBaseError, Locked
 from ragstone.core.reports import AddReport
 from ragstone.engine.components import Components
+from ragstone.engine.progress import BEAT_SECONDS
 from ragstone.index.follow.protocol import ExternalIndex, SyncedIndex
 from ragstone.index.keyword.terms import NEWEST
 
@@ -34,15 +36,24 @@ def locked(version: Components, patience: Patience) -> Generator[None]:
         yield
 
 
-async def lock(version: Components, patience: Patience) -> ExitStack:
-    """Return the lock, held; waiting for it does not block the event loop."""
-    pause, stack = patience.pauses(), ExitStack()
+async def lock(version: Components, patience: Patience, on_wait: Callable[[str], None] | None = None) -> ExitStack:
+    """Return the lock, held; waiting for it does not block the event loop.
+
+    Args:
+        version: the version to lock.
+        patience: how long to wait.
+        on_wait: receives the name of the process that is indexing, once in each second of waiting.
+    """
+    pause, stack, reported = patience.pauses(), ExitStack(), time.monotonic()
     while True:
         try:
             stack.enter_context(locked(version, ONCE))
             return stack
         except Locked as refusal:
             await asyncio.sleep(pause(refusal))
+            if on_wait is not None and time.monotonic() - reported > BEAT_SECONDS:
+                on_wait(refusal.holder)
+                reported = time.monotonic()
 
 
 def refuse_superseded(version: Components) -> None:

@@ -171,13 +171,19 @@ class Ingest:
         return replace(report, removed=len(removed), seconds=time.perf_counter() - started)
 
     async def _shared(self, intake: Intake, on_progress: OnProgress | None, share: Share) -> AddReport:
-        turn = partial(self._turn, share.is_ours)
+        with self._versions.current() as version, self._reporting(version, intake, on_progress) as waiting:
+            return await self._in_shared_turns(intake, on_progress, share, waiting)
+
+    async def _in_shared_turns(
+        self, intake: Intake, on_progress: OnProgress | None, share: Share, waiting: Reporter
+    ) -> AddReport:
+        turn = partial(self._turn, share.is_ours, waiting)
         async with turn():
             with self._versions.current() as version:
                 keep_names(version, intake.folders)
         for _ in range(ATTEMPTS):
             try:
-                return await self._in_turns(intake, on_progress, turn, partial(self._turn, always))
+                return await self._in_turns(intake, on_progress, turn, partial(self._turn, always, waiting))
             except Conflict:  # documents that another process stored are skipped
                 if not await asyncio.to_thread(share.is_ours):
                     raise
@@ -200,10 +206,12 @@ class Ingest:
     ) -> AbstractContextManager[Reporter]:
         return closing(Reporter(on_progress, total=intake.files, folder=version.folder, doing=_name(intake)))
 
-    def _turn(self, is_ours: Callable[[], bool]) -> AbstractAsyncContextManager[None]:
+    def _turn(self, is_ours: Callable[[], bool], waiting: Reporter) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager
         async def turn() -> AsyncGenerator[None]:
-            with self._versions.current() as version, await lock(version, self._versions.patience.endless()):
+            patience = self._versions.patience.endless()
+            with self._versions.current() as version, await lock(version, patience, waiting.waits):
+                waiting.close()
                 if not await asyncio.to_thread(is_ours):
                     raise Conflict("the job was taken over by another worker")
                 yield

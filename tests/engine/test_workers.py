@@ -169,6 +169,20 @@ def test_two_workers_add_while_the_other_embeds(engine: KnowledgeBase, docs: Pat
         assert watched.status().behind == 0
 
 
+def test_a_job_says_what_it_waits_for(engine: KnowledgeBase, docs: Path) -> None:
+    async def waiting_for() -> str:
+        adding = asyncio.create_task(engine.documents.add_files(sorted(docs.iterdir())[:3], share=Share()))
+        with indexing(engine.folder):
+            while not (running := [one.progress.waiting for one in engine.status().running]):
+                assert not adding.done()
+                await asyncio.sleep(0.02)
+        assert (await adding).added == 3
+        return running[0]
+
+    assert str(os.getpid()) in asyncio.run(asyncio.wait_for(waiting_for(), 60))
+    assert not engine.status().running
+
+
 def test_what_another_process_stored_meanwhile_is_noticed_and_done_again(tmp_path: Path, docs: Path) -> None:
     file = docs / "d001.txt"
     with closing(open_fast(tmp_path / "kb")) as other:

@@ -23,6 +23,8 @@ _SIGNS = re.compile(rf"[^\W\d_]|{SIGN}|%")
 _CELL = re.compile(rb"<c\b([^>]*?)(?:/>|>(.*?)</c>)", re.DOTALL)
 _NAME = re.compile(r"([A-Z]{1,3})(\d{1,7})", re.ASCII)
 _PLACE = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"')
+_ANY_PLACE = re.compile(rb'\br="([A-Za-z]{1,9})(\d{1,20})"')
+"""The place of a cell, also of one outside of its sheet."""
 _STYLE = re.compile(rb'\bs="(\d{1,6})"')
 _FORMULA = re.compile(rb"<f\b[^>]*?(?:/>|>(.*?)</f>)", re.DOTALL)
 _VALUE = re.compile(rb"<v>[^<]+|<is>")
@@ -95,11 +97,11 @@ def cells_of(package: Package, sheet: str, formats: Mapping[int, NumberFormat]) 
 def area_of(package: Package, sheet: str) -> int:
     """Return the number of cells from the first to the last row and column with a value, given the part of a sheet."""
     data = package.bytes(sheet)
-    area = _area(_PLACE.findall(data))
+    area = _area(_ANY_PLACE.findall(data))
     if area < _LARGE:  # most sheets, without a look into every cell
         return area
     filled = (cell[1] for cell in _CELL.finditer(data) if cell[2] and _VALUE.search(cell[2]))
-    return _area([place.groups() for attributes in filled if (place := _PLACE.search(attributes))])
+    return _area([place.groups() for attributes in filled if (place := _ANY_PLACE.search(attributes))])
 
 
 def _area(places: Iterable[tuple[bytes, ...]]) -> int:
