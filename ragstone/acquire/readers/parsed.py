@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -27,6 +27,8 @@ _DATE = re.compile(r"(\d{4})-?(\d\d)?-?(\d\d)?(?:[T ]?(\d\d):?(\d\d):?(\d\d)?)?"
 
 
 _BAR = " | "
+_MOST_PLACES = 5
+"""Places of what was left out that a notice names."""
 Place = Callable[[int, int, Box], Placed | None]
 """Makes the record of where characters stand from their span and box; None if a viewer does not see them."""
 
@@ -138,16 +140,25 @@ class Writer:
         self._table: Grid | None = None
         self._in_list = False
         self._left_out: Counter[str] = Counter()
+        self._places_left_out: dict[str, dict[str, str]] = {}
 
     @property
     def length(self) -> int:
         """The characters written so far."""
         return self._length
 
-    def left_out(self, what: str, count: int = 1) -> None:
-        """Note what the text lacks, as a noun in the singular, so that nothing is lost in silence."""
+    def left_out(self, what: str, count: int = 1, names: Sequence[str] = ()) -> None:
+        """Note what the text lacks, so that nothing is lost in silence.
+
+        Args:
+            what: a noun in the singular.
+            count: how many there are.
+            names: what they are called. Otherwise the page that is being written says where they are, if there is one.
+        """
         if count:
             self._left_out[what] += count
+            place, here = ("named", names) if names else ("on page", [label for label, _ in self._pages[-1:]])
+            self._places_left_out.setdefault(what, {}).update({f"{one}": place for one in here if one})
 
     def paragraph(self, text: str, placed: Sequence[Placed] = ()) -> None:
         """Add a paragraph.
@@ -291,7 +302,10 @@ class Writer:
         """Return facts that also say what was left out."""
         if not self._left_out:
             return facts
-        counted = [f"{count} {what}{'s' if count > 1 else ''}" for what, count in self._left_out.items()]
+        counted = [
+            f"{count} {what}{'s' if count > 1 else ''}{_listed(self._places_left_out[what])}"
+            for what, count in self._left_out.items()
+        ]
         listed = " and ".join(part for part in (", ".join(counted[:-1]), counted[-1]) if part)
         notice = f"{listed} {'was' if self._left_out.total() == 1 else 'were'} left out"
         before = facts.get(PARTIAL)
@@ -315,6 +329,13 @@ class Writer:
             end = start + len(text)
             self._marks.append(Mark(kind=kind, start=start, end=end, level=level, label=label, header=header))
         return start
+
+
+def _listed(places: Mapping[str, str]) -> str:
+    """Return where something is, or what it is called; empty if that is not known."""
+    names = [*places]
+    shown = ", ".join(names[:_MOST_PLACES]) + (", ..." if len(names) > _MOST_PLACES else "")
+    return f" {places[names[0]]} {shown}" if names else ""
 
 
 def _moved(placed: Sequence[Placed], by: int) -> list[Placed]:

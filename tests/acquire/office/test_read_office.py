@@ -586,7 +586,7 @@ def test_says_that_hidden_sheets_are_left_out(read_one: ReadOne) -> None:
         "</sheets>", '<sheet name="T" sheetId="2" state="hidden" r:id="r1"/></sheets>'
     )
     document = read_one("a.xlsx", package({**files}))
-    assert (document.text, document.metadata["partial"]) == ("S\n\nKg | 4", "1 hidden sheet was left out")
+    assert (document.text, document.metadata["partial"]) == ("S\n\nKg | 4", "1 hidden sheet named T was left out")
 
 
 def test_sheets_show_formulas_without_results(read_one: ReadOne) -> None:

@@ -33,7 +33,7 @@ def test_values_of_forms_stand_beside_their_labels(read_one: ReadOne) -> None:
     words = document.text.replace(" | ", " ")
     for shown in ("Ship Heron", "Deck ☒ open ☐ closed", "Paid in May"):
         assert shown in words, document.text
-    assert document.metadata["partial"] == "1 comment was left out"
+    assert document.metadata["partial"] == "1 comment on page 1 was left out"
 
 
 def test_attached_files_become_documents(read_all: ReadAll) -> None:

@@ -82,7 +82,8 @@ def _parse(file: File, package: Package | None, shown: Mapping[str, SheetFormats
     sheets = [one for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
     if package and not parts:
         writer.left_out("comment", package.bytes("content.xml").count(b"</office:annotation>"))
-    writer.left_out("hidden sheet", len(book.sheets_metadata) - len(sheets))
+    hidden = [one.name for one in book.sheets_metadata if one not in sheets]
+    writer.left_out("hidden sheet", len(hidden), hidden)
     for sheet in sheets:
         formats = parts.formats(sheet.name) if parts else shown.get(sheet.name, SheetFormats())
         unsolved += len(formats.formulas)

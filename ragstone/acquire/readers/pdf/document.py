@@ -64,10 +64,10 @@ def parse(file: File) -> Parsed:
     for number, (page, own, printed) in enumerate(zip(pages, blocks, body.labels, strict=True)):
         label = book.get_page_label(number)  # pyright: ignore[reportUnknownMemberType]
         writer.page(label or printed or str(number + 1))
+        writer.left_out("comment", page.notes)
         write_page(writer, own, words, Sheet(frame=page.frame, number=number), last)
         scans.write(writer, number)
         last = own[-1] if own else None
-    writer.left_out("comment", sum(page.notes for page in pages))
     about = book.get_metadata_dict()
     first = next(number for number, lines in enumerate(body.pages) if lines) if any(body.pages) else 0
     text = "\n".join(line.text for lines in body.pages for line in lines)
