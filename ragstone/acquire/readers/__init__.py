@@ -74,6 +74,7 @@ READERS: dict[str, Reader] = {
     ".srt": "text.subtitles",
     ".vtt": "text.subtitles",
     ".tex": "text.latex",
+    ".bib": "text.bibtex",
     ".confluence": "web.confluence",
 }
 """How files of a suffix are read. A file of any other suffix is read as what its first bytes say, or as text."""

@@ -340,3 +340,15 @@ def test_markdown_is_known_by_its_tables(read_one: ReadOne) -> None:
 def test_other_text_is_no_markdown(read_one: ReadOne, text: str) -> None:
     document = read_one("notes.txt", text)
     assert (document.metadata["kind"], document.text, document.marks) == ("text", text, ())
+
+
+def test_reads_bibliographies(read_one: ReadOne, why_skipped: Callable[..., str]) -> None:
+    written = r"""@string{jr = "Journal of Reeds"}
+@article{mueller24, title = {{Otters} in the {\"O}resund}, author="M{\"u}ller, J. and Stra{\ss}er, K.",
+  year = 2024, journal = jr # " (B)", pages = {11--19}, file = {:home/a.pdf:PDF}}
+@book(heron, title={Herons}, note = {100\% in print})"""
+    assert read_one("a.bib", written).text == (
+        "Otters in the Öresund\n\nArticle mueller24\nAuthor: Müller, J. and Straßer, K.\nYear: 2024\n"
+        "Journal: jr (B)\nPages: 11–19\n\nHerons\n\nBook heron\nNote: 100% in print"
+    )
+    assert why_skipped("b.bib", "@comment{nothing}") == "no entry of a bibliography in it"
