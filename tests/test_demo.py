@@ -24,7 +24,7 @@ ANSWERS = [
     ),
     (
         "How much cash did the company have on 31 March 2026?",
-        "Cash · in thousands: 1,284 [1]",
+        "Cash · 31 March 2026 · in thousands: 1,284 [1]",
         ("reports/quarterly-report-2026-q1.pdf", "3", "1,284"),
     ),
     (
