@@ -16,6 +16,7 @@ from ragstone.core.filters import Filter
 from ragstone.core.hits import Hits
 from ragstone.core.naming import is_path
 from ragstone.core.records import Document, Hit, Metadata
+from ragstone.core.research import ActionTaken, Forecast, Researched, ResearchEvent
 from ragstone.query.where import parse, refuse_paths
 from ragstone.serve.plain_notices import plain_notice
 
@@ -91,6 +92,18 @@ class View:
     def found(self, hits: Hits) -> Hits:
         """Return the hits of a search as they are shown."""
         return replace(hits, hits=self.hits(hits), notices=self.notices(hits.notices))
+
+    def research(self, event: ResearchEvent) -> ResearchEvent:
+        """Return an event of research as it is shown."""
+        match event:
+            case Forecast():
+                return event
+            case ActionTaken():
+                return replace(event, note="; ".join(self.notices((event.note,)))) if event.note else event
+            case Researched():
+                return Researched(notebooks=tuple(replace(one, hits=self.hits(one.hits)) for one in event.notebooks))
+            case _:
+                return self.event(event)
 
     def event(self, event: Event) -> Event:
         """Return an event of a stream as it is shown."""

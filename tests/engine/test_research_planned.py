@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 
 import pytest
 from pydantic import BaseModel
@@ -160,30 +161,53 @@ def test_the_forecast_is_near_the_cost(kb: KnowledgeBase) -> None:
 # ---------------------------------------------------------------- replies of every wrong kind
 
 
+def said(text: str, messages: Sequence[Message]) -> str:
+    del messages
+    return text
+
+
+def decided(kind: object, text: object, document: object, messages: Sequence[Message]) -> str:
+    return json.dumps({"key": key_of(messages), "action": kind, "text": text, "document": document})
+
+
+def cut_off(length: int, messages: Sequence[Message]) -> str:
+    return action(messages, "search", "river Aun")[:length]
+
+
+def after(junk: str, quotes: str, messages: Sequence[Message]) -> str:
+    return junk + action(messages, "search", "river Aun").replace('"', quotes)
+
+
+def with_another_key(messages: Sequence[Message]) -> str:
+    return action(messages, "search", "river Aun").replace(key_of(messages), "k000000000000")
+
+
+def repeated(messages: Sequence[Message]) -> str:
+    return action(messages, "search", "river Aun") * 400
+
+
+def nested(messages: Sequence[Message]) -> str:
+    return "[" * 5000 + action(messages, "stop")
+
+
 def wrong_replies() -> list[Plan]:
     """About 200 replies that are no action, or a wrong one."""
     texts = ["", " ", "\n\n", "null", "[]", "{}", "[1, 2]", "true", "stop", "I do not know.", "```json\n```", "{" * 50]
     texts += ["}" * 50, '{"action":', '{"action": "search"', "<think>search</think>", "\\", '"', "\x00\x01", "🙂" * 20]
-    plans: list[Plan] = [lambda _, text=text: text for text in texts]
-    kinds = (*ACTIONS, "answer", "delete", "SEARCH", "", "search()", None, 7, ["search"], {"a": 1})
-    words = ("", " \n", "village", "x" * 5000, "\u202e", None, 3, ["a"], QUESTION)
-    plans += [
-        lambda messages, kind=kind, text=text: json.dumps(
-            {"key": key_of(messages), "action": kind, "text": text, "document": 99}
-        )
-        for kind, text in itertools.product(kinds, words)
+    kinds: tuple[object, ...] = (*ACTIONS, "answer", "delete", "SEARCH", "", "search()", None, 7, ["search"], {"a": 1})
+    words: tuple[object, ...] = ("", " \n", "village", "x" * 5000, "\u202e", None, 3, ["a"], QUESTION)
+    documents: tuple[object, ...] = (-1, 0, 10**12, "two", None, 1.5, ["a"], {"a": 1})
+    junk = ("Sure! ", "```json\n", "<tool_call>", "Answer: 412\n", '{"a": 1}\n')
+    return [
+        *(partial(said, text) for text in texts),
+        *(partial(decided, kind, text, 99) for kind, text in itertools.product(kinds, words)),
+        *(partial(decided, kind, "river", document) for kind in ("read", "document") for document in documents),
+        *(partial(cut_off, length) for length in range(4, 60, 4)),
+        *(partial(after, one, quotes) for one in junk for quotes in ('"', "")),
+        with_another_key,
+        repeated,
+        nested,
     ]
-    for document in (-1, 0, 10**12, "two", None, 1.5, [], {}):
-        plans.append(lambda messages, document=document: action(messages, "read", "", document))
-        plans.append(lambda messages, document=document: action(messages, "document", "river", document))
-    plans += [lambda messages, cut=cut: action(messages, "search", "river Aun")[:cut] for cut in range(4, 60, 4)]
-    for junk in ("Sure! ", "```json\n", "<tool_call>", "Answer: 412\n", '{"a": 1}\n'):
-        plans.append(lambda messages, junk=junk: junk + action(messages, "search", "river Aun"))
-        plans.append(lambda messages, junk=junk: junk + action(messages, "search", "river Aun").replace('"', ""))
-    plans.append(lambda messages: action(messages, "search", "river Aun").replace(key_of(messages), "k000000000000"))
-    plans.append(lambda messages: action(messages, "search", "river Aun") * 400)
-    plans.append(lambda messages: "[" * 5000 + action(messages, "stop"))
-    return plans
 
 
 WRONG = wrong_replies()

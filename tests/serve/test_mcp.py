@@ -79,7 +79,7 @@ def test_full_round_trip(kb: Path, transport: str, mode: str) -> None:
                 told.append(message or "")
 
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert list(tools) == ["search", "ask", "read_source", "list_documents"]
+            assert list(tools) == ["search", "ask", "research", "read_source", "list_documents"]
             assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
             answer = await client.call_tool("ask", {"question": QUESTION}, progress_callback=progress)
             (citation,) = given(answer)["citations"]

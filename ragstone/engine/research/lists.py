@@ -29,8 +29,10 @@ from ragstone.core.research import Item, ItemList
 from ragstone.engine.by_name import ByName
 from ragstone.engine.components import Components
 from ragstone.engine.replied import hits_of_chunks
+from ragstone.index.keyword.analyze import STEM
 from ragstone.language.facts import words as words_of
 from ragstone.language.talk import list_words
+from ragstone.query import steps
 from ragstone.question.lists import WantedList
 from ragstone.respond.drafts import cite
 from ragstone.respond.overview.topic import is_form_of
@@ -45,8 +47,8 @@ FITS = 0.75
 included."""
 ALL_OF, LEAST = 2, 0.66
 """Words of a short subject that must all be there, and least share of those of a longer one."""
-STEM = 0.5
-"""Least share of the letters of a word that a term for all of it has."""
+SHARE_OF_WORD = 0.5
+"""Least share of the letters of a word that a stem of all of it has; that of a part of a compound has fewer."""
 SURE = 0.95
 """Probability that such a document fits."""
 _ALIAS = re.compile(r"[(),;/]")
@@ -91,9 +93,10 @@ class Lists:
             parts.append(folder)
         subject = re.sub(rf"^\s*(?:{words.about}|{words.verbs})\s", " ", subject, flags=re.IGNORECASE)
         subject = re.sub(rf"\b(?:{words.parts})\b", " ", subject, flags=re.IGNORECASE)
-        content = [word.span.of(subject) for word in words_of(subject) if not word.stop]
+        subject = " ".join(subject.split())
+        is_empty = all(word.stop and not word.capitals for word in words_of(subject))
         where = And(parts=tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
-        return Limits(where=where, subject=" ".join(content), years=years)
+        return Limits(where=where, subject="" if is_empty else subject, years=years)
 
     async def listed(self, wanted: WantedList, limits: Limits) -> tuple[ItemList, list[Hit]]:
         """Return the documents that fit, and the passages that are cited.
@@ -206,15 +209,24 @@ class _Subject:
 
     def __init__(self, version: Components, text: str, language: str, request: Request) -> None:
         self._analyzer, self._language = version.indexes.analyzer(), language
-        self._words = [word.lower for word in words_of(text) if not word.stop]
-        weights = version.indexes.words().weigh(self._words, request) if self._words else []
-        self._weights = [weight or 1.0 for weight in weights]
+        names = [name for one in steps.names(text) if len(name := steps.words(one)) > 1]
+        self._names = [name for name in names if not all(map(str.isdigit, name))]
+        """Names of several words, which must stand together."""
+        parts = {word for name in self._names for word in name}
+        content = (word for word in words_of(text) if word.lower not in parts and (word.capitals or not word.stop))
+        self._words = list(dict.fromkeys(word.lower for word in content))
+        weigh = version.indexes.words().weigh
+        rare = [max(weigh(name, request)) for name in self._names] + (
+            weigh(self._words, request) if self._words else []
+        )
+        self._weights = [weight or 1.0 for weight in rare]
         self._terms = [frozenset(self._stems(word)) for word in self._words]
 
     def _stems(self, word: str) -> Iterator[str]:
         """Yield the terms of a word that stand for all of it, and not for a part of a compound."""
         for term in self._analyzer(word, self._language):
-            if len(term) >= STEM * len(word) and term[:2] == word[:2]:
+            stem = term.removeprefix(STEM)
+            if stem != term and len(stem) >= SHARE_OF_WORD * len(word) and stem[:2] == word[:2]:
                 yield term
 
     def best(self, chunk: Chunk) -> tuple[float, Hit, Span | None]:
@@ -240,7 +252,9 @@ class _Subject:
 
     def _has(self, text: str) -> list[bool]:
         said, terms = {word.lower for word in words_of(text)}, frozenset(self._analyzer(text, self._language))
-        return [
+        mentions = steps.Mentions(text) if self._names else None
+        names = [mentions is not None and mentions.has(name) for name in self._names]
+        return names + [
             word in said or bool(own & terms) or any(is_form_of(word, other) for other in said)
             for word, own in zip(self._words, self._terms, strict=True)
         ]

@@ -1,7 +1,7 @@
 """Questions that need several passages: what the first search leaves open, and which passages lead on."""
 
 from ragstone.query.steps.joining import Candidate, Chosen, Joining, Link
-from ragstone.query.steps.names import content
+from ragstone.query.steps.names import Mentions, content, names, words
 from ragstone.query.steps.parts import Part, parts_of
 from ragstone.query.steps.passages import Passage, Sentence, Weighed, leading_names, leaves_open
 from ragstone.query.steps.planned import planned
@@ -11,6 +11,7 @@ __all__ = [
     "Chosen",
     "Joining",
     "Link",
+    "Mentions",
     "Part",
     "Passage",
     "Sentence",
@@ -18,6 +19,8 @@ __all__ = [
     "content",
     "leading_names",
     "leaves_open",
+    "names",
     "parts_of",
     "planned",
+    "words",
 ]

@@ -45,6 +45,7 @@ from ragstone.serve.http.routes import (
     openai,
     openai_responses,
     originals,
+    research,
     sharing,
     sign_in,
     status,
@@ -60,6 +61,7 @@ from ragstone.settings import ServeSettings
 ROUTERS: tuple[APIRouter, ...] = (
     ask.router,
     collections.router,
+    research.router,
     documents.router,
     originals.router,
     jobs.router,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 
@@ -17,6 +17,7 @@ from ragstone.core.filters import Filter
 from ragstone.core.hits import Hits
 from ragstone.core.protocols import Role
 from ragstone.core.request import BILLION, Payer
+from ragstone.core.research import Budget, Effort, ResearchEvent
 from ragstone.engine.knowledge_base import Change, Embedded, KnowledgeBase
 from ragstone.engine.model_check import ModelCheck, check_models
 from ragstone.engine.suggestions import Suggestion
@@ -41,6 +42,7 @@ from ragstone.services.models import build_chat_model
 from ragstone.services.running import Trial, tried
 from ragstone.settings import ServeSettings
 
+AnyEvent = TypeVar("AnyEvent", bound=ResearchEvent)
 _ENDS: Mapping[Outcome, QuestionEnd] = {
     "answer": "answered",
     "closest": "closest",
@@ -110,26 +112,88 @@ class Service:
             Refused: the key has spent its daily limit, or too many questions wait.
             RagstoneError: the question failed.
         """
-        outcome: QuestionEnd = "left"
         view = caller.view
+
+        def begin(kb: KnowledgeBase, payer: Payer) -> AsyncGenerator[Event]:
+            return kb.stream(
+                question,
+                view.where(where),
+                reader=caller.reader,
+                before=before,
+                session=session,
+                payer=payer,
+                response_id=response_id,
+                keep=keep,
+            )
+
+        async with aclosing(self._counted(caller, change, begin)) as events:
+            async for event in events:
+                yield view.event(event)
+
+    async def research(
+        self,
+        caller: Caller,
+        question: str,
+        where: Filter | str | None = None,
+        *,
+        effort: Effort,
+        budget: Budget,
+        before: Sequence[Turn] = (),
+        session: str = "",
+    ) -> AsyncGenerator[ResearchEvent]:
+        """Yield the events of research. Closing the generator stops it.
+
+        Args:
+            caller: who asks and pays.
+            question: in any language.
+            where: a filter on the documents that may be used.
+            effort: how much work the question is worth.
+            budget: its limits.
+            before: earlier turns of the conversation.
+            session: the name of a stored conversation.
+
+        Raises:
+            Refused: the key has spent its daily limit, or too many questions wait.
+            RagstoneError: the question failed.
+        """
+        view = caller.view
+
+        def begin(kb: KnowledgeBase, payer: Payer) -> AsyncGenerator[ResearchEvent]:
+            return kb.research(
+                question,
+                view.where(where),
+                reader=caller.reader,
+                effort=effort,
+                budget=budget,
+                before=before,
+                session=session,
+                payer=payer,
+            )
+
+        async with aclosing(self._counted(caller, None, begin)) as events:
+            async for event in events:
+                yield view.research(event)
+
+    def within_time(self, budget: Budget) -> Budget:
+        """Return a budget with no more seconds than a question may take."""
+        return replace(budget, seconds=min(budget.seconds, self.settings.question_seconds))
+
+    async def _counted(
+        self,
+        caller: Caller,
+        change: Change | None,
+        begin: Callable[[KnowledgeBase, Payer], AsyncGenerator[AnyEvent]],
+    ) -> AsyncGenerator[AnyEvent]:
+        """Yield the events of a question once it has a slot, and count how it ended."""
+        outcome: QuestionEnd = "left"
         try:
             async with self._slot(caller) as payer:
                 kb = await self.live.under(change)
-                events = kb.stream(
-                    question,
-                    view.where(where),
-                    reader=caller.reader,
-                    before=before,
-                    session=session,
-                    payer=payer,
-                    response_id=response_id,
-                    keep=keep,
-                )
-                async with aclosing(events):
+                async with aclosing(begin(kb, payer)) as events:
                     async for event in events:
                         if isinstance(event, Answered):
                             outcome = _ENDS[event.answer.outcome]
-                        yield view.event(event)
+                        yield event
         except Exception:
             outcome = "failed"
             raise
@@ -241,7 +305,7 @@ class Service:
                 log_error(error, {"key": key.id, "during": "recording what a key has spent"})
 
 
-async def last_answer(events: AsyncGenerator[Event], seconds: float) -> Answer:
+async def last_answer(events: AsyncGenerator[ResearchEvent], seconds: float) -> Answer:
     """Return the answer that ends a stream of events.
 
     Raises:

@@ -20,10 +20,12 @@ from ragstone.core.catalog import Listing as ListingRecord
 from ragstone.core.errors import ResponseError
 from ragstone.core.hits import Hits
 from ragstone.core.records import Document
+from ragstone.core.research import ActionTaken, Effort, Forecast, ResearchEvent
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.serve.as_json import search_note
 from ragstone.serve.mcp.results import MAX_CHARACTERS, Found, FoundHit, Listing, ReadText, Replied
 from ragstone.serve.view import View
+from ragstone.serve.views.research import step
 
 MAX_HITS = 50
 MAX_LISTED = 200
@@ -33,6 +35,7 @@ class Backend(Protocol):
     """A knowledge base as one reader may use it."""
 
     def ask(self, question: str, where: str | None) -> AsyncGenerator[Event]: ...
+    def research(self, question: str, where: str | None, effort: Effort) -> AsyncGenerator[ResearchEvent]: ...
     async def search(self, query: str, k: int | None, where: str | None) -> Hits: ...
     async def document(self, id: str) -> Document: ...
     async def listing(self, q: str = "", after: str = "", limit: int = 100) -> ListingRecord: ...
@@ -53,6 +56,12 @@ class LocalBackend:
         async with aclosing(self.engine.stream(question, self._view.where(where), reader=self.reader)) as events:
             async for event in events:
                 yield self._view.event(event)
+
+    async def research(self, question: str, where: str | None, effort: Effort) -> AsyncGenerator[ResearchEvent]:
+        events = self.engine.research(question, self._view.where(where), reader=self.reader, effort=effort)
+        async with aclosing(events):
+            async for event in events:
+                yield self._view.research(event)
 
     async def search(self, query: str, k: int | None, where: str | None) -> Hits:
         return self._view.found(await self.engine.search(query, k, self._view.where(where), reader=self.reader))
@@ -88,6 +97,10 @@ class SearchArguments(Arguments):
 class AskArguments(Arguments):
     question: str = Field(description="One self-contained question, in any language.")
     where: Where = None
+
+
+class ResearchArguments(AskArguments):
+    effort: Effort = Field("research", description="How much work the question is worth.")
 
 
 class ReadArguments(Arguments):
@@ -140,6 +153,16 @@ async def ask(backend: Backend, arguments: AskArguments, on_progress: OnProgress
     raise ResponseError("the stream ended without an answer")
 
 
+async def research(backend: Backend, arguments: ResearchArguments, on_progress: OnProgress) -> Replied:
+    async with aclosing(backend.research(arguments.question, arguments.where, arguments.effort)) as events:
+        async for event in events:
+            if isinstance(event, Forecast | ActionTaken):
+                await on_progress(step(event))
+            if isinstance(event, Answered):
+                return Replied.of(event.answer)
+    raise ResponseError("the stream ended without an answer")
+
+
 async def read_source(backend: Backend, arguments: ReadArguments, _: OnProgress) -> ReadText:
     return ReadText.of(await backend.document(arguments.document_id), arguments.start, arguments.end)
 
@@ -165,6 +188,14 @@ TOOLS = {
         arguments=AskArguments,
         result=Replied,
         run=ask,
+    ),
+    "research": Tool(
+        title="Research the documents",
+        description='Answer a question that needs several searches, or list all documents that fit, such as "All press'
+        ' releases about 5G in 2023" or "How many contracts have a clause on liability?". It takes longer than ask.',
+        arguments=ResearchArguments,
+        result=Replied,
+        run=research,
     ),
     "read_source": Tool(
         title="Read a document",

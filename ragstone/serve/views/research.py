@@ -14,20 +14,23 @@ SHOWN = 3
 
 def progress(event: Forecast | ActionTaken) -> Iterator[Line]:
     """Show the forecast or an action as one line."""
+    yield line((step(event), "dim"))
+
+
+def step(event: Forecast | ActionTaken) -> str:
+    """Return the forecast or an action in one line."""
     if isinstance(event, Forecast):
-        yield line((forecast(event), "dim"))
-        return
+        return _forecast(event)
     titles = ", ".join(event.titles[:SHOWN])
     more = f" and {len(event.titles) - SHOWN} more" if len(event.titles) > SHOWN else ""
     passages = "1 new passage" if event.new == 1 else f"{event.new} new passages"
     new = f"{passages}: {titles}{more}" if titles else "nothing new"
     by = " (planned by the model)" if event.by_model else ""
     problem = f"; {event.note}" if event.note else ""
-    yield line((one_line(f"{event.action}{by}: {new}{problem}"), "dim"))
+    return one_line(f"{event.action}{by}: {new}{problem}")
 
 
-def forecast(event: Forecast) -> str:
-    """Return what a question is expected to cost, and its limits, in one sentence."""
+def _forecast(event: Forecast) -> str:
     actions = "1 search" if event.actions == 1 else f"{event.actions} searches"
     calls = "no model call" if not event.calls else f"{event.calls} model calls with {event.tokens:,} tokens"
     money = f" for {event.cost:.4f}" if event.cost else ""

@@ -375,14 +375,15 @@ def _change(profile: str, settings: QuestionSettings | None = None, model: str =
 async def _streamed(events: AsyncGenerator[Event], body: QueryRequest) -> AsyncGenerator[ServerEvent]:
     async with aclosing(events):
         async for event in events:
-            yield _server_event(event, body)
+            yield server_event(event, explain=body.explain)
 
 
-def _server_event(event: Event, body: QueryRequest) -> ServerEvent:
+def server_event(event: Event, *, explain: bool) -> ServerEvent:
+    """Return an event of an answer as it is sent; ``explain`` adds how each score came about."""
     match event:
         case EvidenceFound(evidence=evidence):
             data = EvidenceEvent(
-                hits=Hit.all_of(evidence.hits, explain=body.explain),
+                hits=Hit.all_of(evidence.hits, explain=explain),
                 method=evidence.method,
                 language=evidence.question.language,
                 missing=list(evidence.missing),
@@ -394,4 +395,4 @@ def _server_event(event: Event, body: QueryRequest) -> ServerEvent:
         case SentenceClosed():
             return ServerEvent(event="sentence", data=SentenceEvent.model_validate(event, from_attributes=True))
         case Answered():
-            return ServerEvent(event="answer", data=Answer.of(event.answer, explain=body.explain))
+            return ServerEvent(event="answer", data=Answer.of(event.answer, explain=explain))

@@ -21,6 +21,7 @@ from ragstone.core.catalog import Listing
 from ragstone.core.errors import RagstoneError
 from ragstone.core.hits import Hits
 from ragstone.core.records import Document
+from ragstone.core.research import LEVELS, Effort, ResearchEvent
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import CALLER, Caller
 from ragstone.serve.http.errors import REQUEST_ID, Refused
@@ -40,6 +41,10 @@ class KeyBackend:
 
     def ask(self, question: str, where: str | None) -> AsyncGenerator[Event]:
         return self.service.ask(self.caller, question, where)
+
+    def research(self, question: str, where: str | None, effort: Effort) -> AsyncGenerator[ResearchEvent]:
+        budget = self.service.within_time(LEVELS[effort])
+        return self.service.research(self.caller, question, where, effort=effort, budget=budget)
 
     async def search(self, query: str, k: int | None, where: str | None) -> Hits:
         return await self.service.search(self.caller, query, k, where)

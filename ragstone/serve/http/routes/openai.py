@@ -6,7 +6,7 @@ import base64
 import re
 import time
 import uuid
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,10 +16,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from numpy.typing import NDArray
 
-from ragstone.core.answers import Answer, Answered, Citation, Event, SentenceClosed, Turn
+from ragstone.core.answers import Answer, Answered, Citation, SentenceClosed, Turn
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.naming import name_of
 from ragstone.core.printable import one_line
+from ragstone.core.research import LEVELS, ActionTaken, Effort, Forecast, ResearchEvent
 from ragstone.question.tasks import task_of
 from ragstone.serve import addresses
 from ragstone.serve.http import errors
@@ -56,7 +57,10 @@ from ragstone.serve.http.streaming import (
     json_schema,
     while_connected,
 )
+from ragstone.serve.views.research import step
 
+EFFORTS: Mapping[str, Effort] = {"medium": "thorough", "high": "research", "xhigh": "research"}
+"""What OpenAI's efforts mean here; the others are plain questions."""
 router = APIRouter(prefix="/v1", tags=["openai"])
 _STARTED = int(time.time())
 _MARKER = re.compile(r"\[(?:(?:Web )?Source )?(\d+)\]")
@@ -86,7 +90,12 @@ async def chat(body: ChatRequest, request: Request, service: Here, caller: Readi
     """
     unknown_model(body.model)
     conversation = Conversation.of(body)
-    events = service.ask(caller, conversation.question, body.where or None, before=conversation.before)
+    question, where = conversation.question, body.where or None
+    if effort := EFFORTS.get(str(body.reasoning_effort)):
+        budget = service.within_time(LEVELS[effort])
+        events = service.research(caller, question, where, effort=effort, budget=budget, before=conversation.before)
+    else:
+        events = service.ask(caller, question, where, before=conversation.before)
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
     base = service.page_address(request)
     if body.stream:
@@ -237,7 +246,7 @@ def _completion(answer: Answer, base: str) -> Completion:
 
 
 async def _streamed(
-    events: AsyncGenerator[Event], conversation: Conversation, base: str, *, with_usage: bool
+    events: AsyncGenerator[ResearchEvent], conversation: Conversation, base: str, *, with_usage: bool
 ) -> AsyncGenerator[ServerEvent]:
     """Yield each sentence with its markers as soon as it is checked.
 
@@ -263,7 +272,9 @@ async def _streamed(
             if not started:
                 started = True
                 yield chunk(Delta(role="assistant", content=""))
-            if isinstance(event, SentenceClosed):
+            if isinstance(event, Forecast | ActionTaken):
+                yield chunk(Delta(reasoning_content=f"{step(event)}\n"))
+            elif isinstance(event, SentenceClosed):
                 shown += event.as_shown
                 yield chunk(Delta(content=event.as_shown))
             elif isinstance(event, Answered):

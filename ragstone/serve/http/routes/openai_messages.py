@@ -62,6 +62,9 @@ class ChatRequest(LenientRequest):
     n: int | None = Field(default=None, ge=1, le=1, description="there is one answer")
     tools: list[Any] | None = None
     response_format: Any = None
+    reasoning_effort: Any = Field(
+        default=None, description="`medium` and `high`: several searches, whose steps are streamed as reasoning"
+    )
     where: FilterText | None = Field(
         default=None,
         description="an extension: use only documents that match, such as: language = de; empty matches all",
@@ -127,6 +130,7 @@ class Delta(Response):
 
     role: Literal["assistant"] | None = None
     content: str | None = None
+    reasoning_content: str | None = None
     annotations: list[Annotation] | None = None
 
     @model_serializer(mode="wrap")

@@ -1,0 +1,252 @@
+"""Research: questions that need several searches, and lists of all documents that fit, as JSON or as events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi import Request as HttpRequest
+from fastapi import Response as HttpResponse
+from pydantic import Field
+
+from ragstone.core.answers import Answered, EvidenceFound
+from ragstone.core.errors import ResponseError
+from ragstone.core.research import (
+    LEVELS,
+    ActionKind,
+    ActionTaken,
+    Budget,
+    Effort,
+    Forecast,
+    ItemList,
+    Researched,
+    ResearchEvent,
+)
+from ragstone.serve.http import errors
+from ragstone.serve.http.authentication import Reading
+from ragstone.serve.http.errors import REQUEST_ID, Problem, Refused
+from ragstone.serve.http.messages import Characters, Request, Response, Share
+from ragstone.serve.http.routes.ask import (
+    Answer,
+    QuestionText,
+    SentenceEvent,
+    SessionName,
+    TextEvent,
+    Where,
+    server_event,
+)
+from ragstone.serve.http.service import Here
+from ragstone.serve.http.streaming import STREAM, EventStream, ServerEvent, described, while_connected
+
+
+# ---------------------------------------------------------------- messages
+class ResearchRequest(Request):
+    """A question that may need several searches, and the limits of its cost; those of its effort if not given."""
+
+    question: QuestionText
+    effort: Effort = "research"
+    session: SessionName = ""
+    where: Where = None
+    seconds: float | None = Field(default=None, gt=0, description="at most those that the server gives a question")
+    calls: int | None = Field(default=None, ge=0, description="most calls of language models")
+    tokens: int | None = Field(default=None, ge=0, description="most tokens of language models")
+    money: float | None = Field(default=None, ge=0, description="in the currency of the price list")
+
+    def budget(self, seconds: float) -> Budget:
+        """Return the limits of the question; ``seconds`` are those that the server gives a question."""
+        level = LEVELS[self.effort]
+        given = {"calls": self.calls, "tokens": self.tokens, "money": self.money}
+        limited = replace(level, **{name: value for name, value in given.items() if value is not None})
+        return replace(limited, seconds=min(self.seconds or level.seconds, seconds))
+
+
+class ForecastEvent(Response):
+    """The first event: what the question is expected to cost."""
+
+    effort: Effort
+    actions: int = Field(description="expected searches")
+    calls: int = Field(description="expected calls of language models")
+    tokens: int = Field(description="expected tokens of language models")
+    cost: float | None = Field(description="in the currency of the price list; null if a price is unknown")
+
+
+class ActionEvent(Response):
+    """An action that was taken, and what it gave."""
+
+    action: ActionKind
+    text: str = Field(description="the words that it looked for")
+    document_id: str = Field(description="the document that it was about, if any")
+    new: int = Field(description="number of new passages, or of the documents of a list")
+    titles: list[str]
+    open: list[str] = Field(description="words of the question that no passage has so far")
+    by_model: bool = Field(description="whether a language model planned it")
+    note: str = Field(description="what went wrong, or the filter of a list")
+
+    @classmethod
+    def of(cls, taken: ActionTaken) -> ActionEvent:
+        return cls(
+            action=taken.action.kind,
+            text=taken.action.text,
+            document_id=taken.action.document,
+            new=taken.new,
+            titles=list(taken.titles),
+            open=list(taken.open),
+            by_model=taken.by_model,
+            note=taken.note,
+        )
+
+
+class ListedDocument(Response):
+    """A document of a list, and the exact words for which it is listed."""
+
+    document_id: str
+    title: str
+    date: str
+    quote: str
+    start: Characters
+    end: Characters
+    probability: Share
+
+
+class DocumentList(Response):
+    """All documents that fit, as far as they were found."""
+
+    wanted: str
+    items: list[ListedDocument]
+    examined: int = Field(description="documents that were decided one by one")
+    expected: float = Field(description="estimated number of all that fit")
+    is_complete: bool
+
+    @classmethod
+    def of(cls, listed: ItemList) -> DocumentList:
+        items = [
+            ListedDocument(
+                document_id=one.document_id,
+                title=one.title,
+                date=one.date,
+                quote=one.citation.quote,
+                start=one.citation.start,
+                end=one.citation.end,
+                probability=one.probability,
+            )
+            for one in listed.items
+        ]
+        return DocumentList(
+            wanted=listed.wanted,
+            items=items,
+            examined=listed.examined,
+            expected=listed.expected,
+            is_complete=listed.is_complete,
+        )
+
+
+class ResearchAnswer(Response):
+    """The answer, what it was expected to cost, and what was done for it."""
+
+    answer: Answer
+    forecast: ForecastEvent
+    actions: list[ActionEvent]
+    documents: DocumentList | None = Field(description="the list, if the question wants one")
+
+
+class ResearchEvents(Response):
+    """The events of ``POST /research`` by name, in this order, each with its ``data``.
+
+    ``action``, ``text`` and ``sentence`` may come any number of times. The last event is ``answer``, which replaces all
+    text before it, or ``error``.
+    """
+
+    forecast: ForecastEvent
+    action: ActionEvent
+    text: TextEvent
+    sentence: SentenceEvent
+    answer: ResearchAnswer
+    error: Problem
+
+
+# ---------------------------------------------------------------- routes
+router = APIRouter(tags=["asking"])
+
+
+@router.post(
+    "/research",
+    response_model=ResearchAnswer,
+    responses={
+        200: {
+            "description": "The answer; a stream of events if the client accepts `text/event-stream`.",
+            "content": described(ResearchEvents),
+        },
+        **errors.CHANGING,
+    },
+)
+async def research(body: ResearchRequest, request: HttpRequest, service: Here, caller: Reading) -> Any:
+    """Answer a question that needs several searches, or list all documents that fit, within a budget.
+
+    With `Accept: text/event-stream` each step is reported: see the schema ResearchEvents. Closing the connection stops
+    the work.
+    """
+    if caller.is_visitor:
+        raise Refused("forbidden", "visitors of a site ask plain questions")
+    seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
+    events = _events(
+        service.research(
+            caller,
+            body.question,
+            body.where or None,
+            effort=body.effort,
+            budget=body.budget(seconds),
+            session=body.session,
+        )
+    )
+    if STREAM in request.headers.get("accept", ""):
+        return EventStream(
+            events, seconds, lambda error: ServerEvent(event="error", data=errors.problem(error, request_id))
+        )
+    answer = await while_connected(request.receive, _last(events, seconds))
+    return HttpResponse(status_code=204) if answer is None else answer
+
+
+async def _events(events: AsyncGenerator[ResearchEvent]) -> AsyncGenerator[ServerEvent]:
+    """Yield the events of research as they are sent; evidence is left out, because it changes until the answer."""
+    told: ForecastEvent | None = None
+    actions, listed = list[ActionEvent](), None
+    async with aclosing(events):
+        async for event in events:
+            match event:
+                case Forecast():
+                    told = ForecastEvent(
+                        effort=event.effort,
+                        actions=event.actions,
+                        calls=event.calls,
+                        tokens=event.tokens,
+                        cost=event.cost,
+                    )
+                    yield ServerEvent(event="forecast", data=told)
+                case ActionTaken():
+                    actions.append(ActionEvent.of(event))
+                    yield ServerEvent(event="action", data=actions[-1])
+                case Researched():
+                    listed = next((DocumentList.of(one.items) for one in event.notebooks if one.items), None)
+                case EvidenceFound():
+                    pass
+                case Answered() if told:
+                    answer = Answer.of(event.answer, explain=False)
+                    whole = ResearchAnswer(answer=answer, forecast=told, actions=actions, documents=listed)
+                    yield ServerEvent(event="answer", data=whole)
+                case Answered():
+                    raise ResponseError("research ended without a forecast")
+                case _:
+                    yield server_event(event, explain=False)
+
+
+async def _last(events: AsyncGenerator[ServerEvent], seconds: float) -> ResearchAnswer:
+    """Return the last event of research, within this many seconds."""
+    async with asyncio.timeout(seconds), aclosing(events):
+        async for event in events:
+            if isinstance(event.data, ResearchAnswer):
+                return event.data
+    raise ResponseError("the stream ended without an answer")

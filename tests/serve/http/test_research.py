@@ -1,0 +1,78 @@
+"""Research over HTTP, as JSON, as events, and through OpenAI's protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import openai
+import pytest
+from kb import READY, add, open_fast
+from live import Live, served
+
+from ragstone.core.records import Document
+from ragstone.engine.knowledge_base import KnowledgeBase
+
+LIST = "All documents about parking"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    with closing(open_fast(tmp_path_factory.mktemp("research") / "kb", READY)) as engine:
+        _fill(engine)
+        with served(engine) as serving:
+            yield serving
+
+
+def _fill(engine: KnowledgeBase) -> None:
+    add(
+        engine,
+        Document(id="mill", text="Visitors find parking behind the mill.", title="Mill"),
+        Document(id="hall", text="Parking at the hall costs two euros.", title="Hall"),
+        Document(id="room", text="Room 7 is called Marie Curie.", title="Rooms"),
+    )
+
+
+def events_of(text: str) -> list[tuple[str, Any]]:
+    blocks = [block.split("\n", 1) for block in text.strip().split("\n\n") if block.startswith("event: ")]
+    return [(head.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for head, data in blocks]
+
+
+def test_returns_the_list_with_the_answer(server: Live) -> None:
+    told = server.http.post("/research", json={"question": LIST}).raise_for_status().json()
+    assert {one["document_id"] for one in told["documents"]["items"]} == {"mill", "hall"}
+    assert all("arking" in one["quote"] for one in told["documents"]["items"])
+    assert told["actions"][0]["action"] == "list"
+    assert "Documents that fit: 2." in told["answer"]["answer"]
+    assert told["forecast"]["calls"] == 0
+
+
+def test_streams_each_step(server: Live) -> None:
+    reply = server.http.post(
+        "/research", json={"question": "What is room 7 called?"}, headers={"accept": "text/event-stream"}
+    )
+    events = events_of(reply.text)
+    names = [name for name, _ in events]
+    assert names[:2] == ["forecast", "action"]
+    assert names[-1] == "answer"
+    assert "Marie Curie" in events[-1][1]["answer"]["answer"]
+
+
+def test_refuses_an_unknown_effort(server: Live) -> None:
+    assert server.http.post("/research", json={"question": "Why?", "effort": "heroic"}).status_code == 422
+
+
+def test_chat_programs_see_the_steps_as_reasoning(server: Live) -> None:
+    with openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0) as client:
+        stream = client.chat.completions.create(
+            model="ragstone",
+            messages=[{"role": "user", "content": LIST}],
+            stream=True,
+            reasoning_effort="high",
+        )
+        deltas = [chunk.choices[0].delta for chunk in stream if chunk.choices]
+    reasoning = "".join(getattr(one, "reasoning_content", None) or "" for one in deltas)
+    assert "list: documents parking: 2 new passages: " in reasoning
+    assert "Documents that fit: 2." in "".join(one.content or "" for one in deltas)
