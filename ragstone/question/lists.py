@@ -39,10 +39,15 @@ def wanted_list(question: Question) -> WantedList | None:
         return None
     for language in sorted(languages(), key=lambda one: (one != question.language, one != "en")):
         for pattern in _patterns(language):
-            if found := pattern.fullmatch(text):
+            if (found := pattern.fullmatch(text)) and not _has_function_word(found["noun"], language):
                 subject = found.groupdict().get("subject") or ""
                 return _wanted(question, found["noun"], subject, found["head"], language)
     return None
+
+
+def _has_function_word(noun: str, language: str) -> bool:
+    """Return whether the supposed noun is none: "What is the name of" names nothing to list."""
+    return not lexicon(language).search_stop.isdisjoint(noun.lower().split())
 
 
 def _wanted(question: Question, noun: str, subject: str, head: str, language: str) -> WantedList | None:

@@ -129,6 +129,7 @@ def test_recognises_lists_in_every_language(question: str, wanted: str) -> None:
         "What are the steps to install it?",
         "Which band was formed in 1981?",
         "Show me the report",
+        "What is the name of the band founded by Orla Finch?",
     ],
 )
 def test_other_questions_are_no_lists(question: str) -> None:
