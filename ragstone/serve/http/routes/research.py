@@ -112,7 +112,7 @@ class ListedDocument(Response):
     probability: Share
 
 
-class DocumentList(Response):
+class FittingDocuments(Response):
     """All documents that fit, as far as they were found."""
 
     wanted: str
@@ -122,7 +122,7 @@ class DocumentList(Response):
     is_complete: bool
 
     @classmethod
-    def of(cls, listed: ItemList) -> DocumentList:
+    def of(cls, listed: ItemList) -> FittingDocuments:
         items = [
             ListedDocument(
                 document_id=one.document_id,
@@ -135,7 +135,7 @@ class DocumentList(Response):
             )
             for one in listed.items
         ]
-        return DocumentList(
+        return FittingDocuments(
             wanted=listed.wanted,
             items=items,
             examined=listed.examined,
@@ -150,7 +150,7 @@ class ResearchAnswer(Response):
     answer: Answer
     forecast: ForecastEvent
     actions: list[ActionEvent]
-    documents: DocumentList | None = Field(description="the list, if the question wants one")
+    documents: FittingDocuments | None = Field(description="the list, if the question wants one")
 
 
 class ResearchEvents(Response):
@@ -230,7 +230,7 @@ async def _events(events: AsyncGenerator[ResearchEvent]) -> AsyncGenerator[Serve
                     actions.append(ActionEvent.of(event))
                     yield ServerEvent(event="action", data=actions[-1])
                 case Researched():
-                    listed = next((DocumentList.of(one.items) for one in event.notebooks if one.items), None)
+                    listed = next((FittingDocuments.of(one.items) for one in event.notebooks if one.items), None)
                 case EvidenceFound():
                     pass
                 case Answered() if told:
