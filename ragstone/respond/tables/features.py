@@ -69,7 +69,7 @@ class CellFeatures:
     less if a measure is asked for.
 
     ``statement`` is the logarithm of how many measures the rows of the table have, if the question asks for one: an
-    income statement has more than a note on one of them. ``newest`` is 1 in the latest document about what the question
+    income statement has more than a note on one of them. It counts by ``all``: "revenue in Germany" is in no statement. ``newest`` is 1 in the latest document about what the question
     names if it names no time, and `_RECENT` if it asks for the latest.
     """
 
@@ -302,7 +302,7 @@ class _AskedRow:
             whole=float(total and not asked.total),
             titled=asked.weight(table.subject),
             place=log(1 + place) * (_PLACED if asked.measures else 1.0),
-            statement=table.statement,
+            statement=table.statement * asked.weight(together | table.around),
             newest=float(self.newest and wants_now) * (_RECENT if asked.recent else 1.0),
         )
 
