@@ -69,8 +69,9 @@ class CellFeatures:
     less if a measure is asked for.
 
     ``statement`` is the logarithm of how many measures the rows of the table have, if the question asks for one: an
-    income statement has more than a note on one of them. It counts by ``all``: "revenue in Germany" is in no statement. ``newest`` is 1 in the latest document about what the question
-    names if it names no time, and `_RECENT` if it asks for the latest.
+    income statement has more than a note on one of them. It counts by ``all``: "revenue in Germany" is in no statement.
+    ``newest`` is 1 in the latest document about what the question names if it names no time, and `_RECENT` if it asks
+    for the latest.
     """
 
     row: float
