@@ -66,9 +66,9 @@ class Ragstone:
 
 
 def from_environment(timeout: float = 120.0) -> Ragstone:
-    """Return the server that ``RAGSTONE_URL``, ``RAGSTONE_KEY`` and ``RAGSTONE_GROUPS`` name."""
-    groups = frozenset(filter(None, os.environ.get("RAGSTONE_GROUPS", "").split(",")))
-    return Ragstone(os.environ["RAGSTONE_URL"].rstrip("/"), os.environ["RAGSTONE_KEY"], groups, timeout)
+    """Return the server that ``BOT_SERVER``, ``BOT_KEY`` and ``BOT_GROUPS`` name."""
+    groups = frozenset(filter(None, os.environ.get("BOT_GROUPS", "").split(",")))
+    return Ragstone(os.environ["BOT_SERVER"].rstrip("/"), os.environ["BOT_KEY"], groups, timeout)
 
 
 def call(url: str, body: Mapping[str, Any] | None, bearer: str, timeout: float) -> Any:

@@ -1,7 +1,7 @@
 """A bot for Slack: mention it, or write to it, and it answers in a thread, with the rights of whoever asks.
 
     export SLACK_BOT_TOKEN=xoxb-... SLACK_SIGNING_SECRET=...
-    export RAGSTONE_URL=https://... RAGSTONE_KEY=rag_... RAGSTONE_GROUPS=hr,staff
+    export BOT_SERVER=https://... BOT_KEY=rag_... BOT_GROUPS=hr,staff
     python -m bots.slack 3000
 
 The app needs the events ``app_mention`` and ``message.im`` with this address, and the scopes ``chat:write`` and

@@ -1,7 +1,7 @@
 """An outgoing webhook for Microsoft Teams: mention it in a channel, and it answers with the rights of whoever asks.
 
     export TEAMS_SECRET=...
-    export RAGSTONE_URL=https://... RAGSTONE_KEY=rag_... RAGSTONE_GROUPS=hr,staff
+    export BOT_SERVER=https://... BOT_KEY=rag_... BOT_GROUPS=hr,staff
     python -m bots.teams 3001 groups.json
 
 Teams shows the secret when the webhook is made. ``groups.json`` maps the object id of a person in Microsoft Entra to

@@ -131,7 +131,7 @@ def test_a_preset_uses_models_of_the_hub_that_are_on_this_machine(
 
 def test_a_preset_writes_with_another_model_than_one_that_ended() -> None:
     key = "services.openai.api_key=a-key"
-    assert load([key], preset="docs-site").settings.respond.model.name == "openai:gpt-4o-mini"
+    assert load([key], preset="docs-site").settings.respond.model.name == "openai:gpt-5.4-mini"
     assert load(preset="docs-site").settings.respond.model.name == "extractive"
     own = load([key, "services.openai.base_url=http://127.0.0.1:9/v1"], preset="docs-site")
     assert own.settings.respond.model.name == "openai:gpt-4"
