@@ -31,8 +31,6 @@ FAMILIAR = 0.7
 _MARKUP = ("", "|", "`", "~", "<")
 _BULLET = re.compile(r"(?:[-*+>:]|#{1,6}|\d{1,2}[.)]|\[\d{1,3}\])\s+")
 _EDGE = 3
-_JSON_VALUE = re.compile(r'"[^\n]*[^\s,{}\[\]:]')
-"""A line of JSON with a value, without its comma."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +102,7 @@ def _scored(
     """Return the sentences of a chunk with their scores; spans refer to the chunk's text."""
     offset = len(hit.chunk.headed) - len(hit.chunk.text)
     scored: list[Sentence] = []
-    for number, span in enumerate(_quotable(_pieces(hit.chunk, split), hit.chunk)):
+    for number, span in enumerate(_quotable(split(hit.chunk.text), hit.chunk)):
         within = Span(start=span.start + offset, end=span.end + offset)
         judgement = None
         if reading:
@@ -112,14 +110,6 @@ def _scored(
             judgement = Told(answers=reading.answers, evidence=likely, short=short)
         scored.append(Sentence(hit=hit, place=place, number=number, span=span, own=match.score(within), told=judgement))
     return scored
-
-
-def _pieces(chunk: Chunk, split: SentenceSplitter) -> list[Span]:
-    """Return the sentences of a chunk; in JSON, whose lines no full stop ends, its lines with a value."""
-    if chunk.metadata.get("kind") != "json" or not chunk.text.lstrip().startswith(('"', "{", "}", "[", "]")):
-        return split(chunk.text)
-    lines = [Span(start=line.start(), end=line.end()) for line in _JSON_VALUE.finditer(chunk.text)]
-    return lines or split(chunk.text)
 
 
 def _quotable(spans: Sequence[Span], chunk: Chunk) -> list[Span]:
