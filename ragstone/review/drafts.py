@@ -13,7 +13,7 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 
 from ragstone.core.naming import file_name
@@ -69,7 +69,7 @@ def draft(material: Sequence[Material], split: SentenceSplitter, count: int, una
     for number, one in enumerate(material):
         by_file[one.document.id.partition("#")[0]] += _of_document(one, split, number)
     answered = spread(_unambiguous(by_file), count)
-    return [*answered, *_take(_unanswerable(material), unanswerable)]
+    return [*answered, *islice(_unanswerable(material), unanswerable)]
 
 
 def spread(by_file: Iterable[Sequence[Drafted]], count: int) -> list[Drafted]:
@@ -264,7 +264,3 @@ def _alternated(drafted: Sequence[Drafted]) -> Iterator[Drafted]:
         by_kind[one.kind].append(one)
     for place in range(max(map(len, by_kind.values()), default=0)):
         yield from (its[place] for its in by_kind.values() if place < len(its))
-
-
-def _take(drafted: Iterator[Drafted], count: int) -> list[Drafted]:
-    return [one for _, one in zip(range(count), drafted, strict=False)]

@@ -95,6 +95,12 @@ class Opening:
         login = f"{user}:{self.secret(default, f'password of {user}')}"
         return {"Authorization": f"Basic {base64.b64encode(login.encode()).decode('ascii')}"}
 
+    def signed_in(self, user: str, default: str, site: str) -> PinnedClient:
+        """Return a client that signs in to a site: as a user with a password, or without one by a personal token."""
+        if user:
+            return self.client(self.basic(user, default))
+        return self.client({"Authorization": f"Bearer {self.secret(default, f'personal access token for {site}')}"})
+
     def allowed(self, host: str, port: int) -> list[str]:
         """Return the addresses of a server.
 

@@ -90,10 +90,7 @@ class ConfluenceSource:
 
     @cached_property
     def _client(self) -> PinnedClient:
-        if self._user:
-            return self._opening.client(self._opening.basic(self._user, "CONFLUENCE_TOKEN"))
-        token = self._opening.secret("CONFLUENCE_TOKEN", f"personal access token for {self.address}")
-        return self._opening.client({"Authorization": f"Bearer {token}"})
+        return self._opening.signed_in(self._user, "CONFLUENCE_TOKEN", self.address)
 
     def _named_by(self, id: str) -> frozenset[str] | None:
         """Return the groups that the restrictions of a folder, or of an archived page, let in; None if it has none."""

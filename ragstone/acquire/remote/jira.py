@@ -63,10 +63,7 @@ class JiraSource:
 
     @cached_property
     def _client(self) -> PinnedClient:
-        if self._user:
-            return self._opening.client(self._opening.basic(self._user, "JIRA_TOKEN"))
-        token = self._opening.secret("JIRA_TOKEN", f"personal access token for {self.address}")
-        return self._opening.client({"Authorization": f"Bearer {token}"})
+        return self._opening.signed_in(self._user, "JIRA_TOKEN", self.address)
 
     def _cloud(self, asked: Mapping[str, str]) -> Iterator[Json]:
         """Yield the issues of a search in the cloud, whose replies name the next one by a token."""
