@@ -7,7 +7,7 @@ points end. `ActionTaken` reports each action while it runs, and the answer is w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from ragstone.core.answers import Citation, Event
@@ -44,6 +44,19 @@ LEVELS: Mapping[Effort, Budget] = {
     "research": Budget(actions=40, calls=40, tokens=120_000, seconds=600),
 }
 """The budget of each effort if none is given."""
+
+
+def budget_of(
+    effort: Effort,
+    *,
+    seconds: float | None = None,
+    calls: int | None = None,
+    tokens: int | None = None,
+    money: float | None = None,
+) -> Budget:
+    """Return the budget of an effort, with the limits that are given in place of its own."""
+    given = {"seconds": seconds, "calls": calls, "tokens": tokens, "money": money}
+    return replace(LEVELS[effort], **{name: value for name, value in given.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

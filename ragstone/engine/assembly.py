@@ -38,6 +38,20 @@ def under(version: Components, settings: Settings, *, policy: int = 0) -> Compon
     return assemble(version.source, settings, version.built, substitutes=version.substitutes, policy=policy)
 
 
+def quoting(settings: Settings) -> Settings:
+    """Return settings under which no language model and no web search is called."""
+    respond, rank, query = settings.respond, settings.rank, settings.query
+    extractive = type(respond.model)()
+    return settings.model_copy(
+        update={
+            "respond": respond.model_copy(update={"model": extractive, "cheap": "", "check": "match"}),
+            "review": settings.review.model_copy(update={"judge": "off"}),
+            "rank": rank.model_copy(update={"reranker": "none" if rank.reranker == "model" else rank.reranker}),
+            "query": query.model_copy(update={"web": type(query.web)()}),
+        }
+    )
+
+
 def assemble_other(version: Components, path: Path, catalog: Catalog, settings: Settings) -> Components:
     """Return the parts of another version, which shares models and journal with the one in use."""
     source = Source(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING
 from ragstone import index
 from ragstone.catalog.lock import Patience
 from ragstone.core.access import OWNER, Reader
-from ragstone.core.answers import Answer, Answered, Event, Failed, Listener, Turn
+from ragstone.core.answers import Answer, Answered, Event, Listener, Turn
 from ragstone.core.errors import NotFound, ResponseError, UsageError
 from ragstone.core.filters import Filter
 from ragstone.core.hits import Hits
@@ -30,18 +29,19 @@ from ragstone.core.research import LEVELS, Budget, Effort, ResearchEvent
 from ragstone.core.timing import Timings
 from ragstone.engine import background
 from ragstone.engine.ask import Ask
-from ragstone.engine.assembly import under
+from ragstone.engine.assembly import quoting, under
 from ragstone.engine.components import Components
 from ragstone.engine.documents import Documents
 from ragstone.engine.history import History
 from ragstone.engine.learning import Learning, assigned, in_use
 from ragstone.engine.opening import Opening, OpenVersions, open_versions
 from ragstone.engine.originals import Originals
+from ragstone.engine.outcomes import ending
 from ragstone.engine.parts.source import BuildEmbedder
 from ragstone.engine.research.research import Research
 from ragstone.engine.search import Search
 from ragstone.engine.status import Status, status_of
-from ragstone.engine.suggestions import Suggestion, quoting, suggested
+from ragstone.engine.suggestions import Suggestion, suggested
 from ragstone.engine.versions import Versions
 from ragstone.question import Context, read
 from ragstone.question.tasks import task_of
@@ -232,32 +232,21 @@ class KnowledgeBase:
         if not given. Without ``keep``, neither the turn nor the answer is stored.
         """
         with self.current() as version:
-            request, answered = version.request(reader, payer, response_id=response_id, keep=keep), False
+            request = version.request(reader, payer, response_id=response_id, keep=keep)
             if task := task_of(question, before):
                 async with aclosing(background.done(version, task, request)) as events:
                     async for event in events:
                         yield event
                 return
-            statistics, started = version.history.statistics(), time.perf_counter()
-            try:
+            with ending(version, self.listeners, question) as end:
                 if self._learns:
-                    version = await assigned(version, question, request)
-                events = Ask(version).stream(question, where, request, before=before, session=session)
+                    end.version = await assigned(version, question, request)
+                events = Ask(end.version).stream(question, where, request, before=before, session=session)
                 async with aclosing(events):
                     async for event in events:
                         if isinstance(event, Answered):
-                            answered = True
-                            self._tell(version, event)
+                            end.tell(event)
                         yield event
-            except (GeneratorExit, asyncio.CancelledError):
-                if not answered:
-                    statistics.note_stopped()
-                raise
-            except Exception as error:
-                statistics.note_failure(error)
-                milliseconds = (time.perf_counter() - started) * 1000
-                self._tell(version, Failed(question=question, error=error, milliseconds=milliseconds))
-                raise
 
     async def research(
         self,
@@ -294,21 +283,22 @@ class KnowledgeBase:
         """
         with self.current() as version:
             request = version.request(reader, payer, keep=keep)
-            events = Research(self._governed(version, question, request)).stream(
-                question,
-                where,
-                request,
-                effort=effort,
-                budget=budget or LEVELS[effort],
-                before=before,
-                session=session,
-                stop=stop,
-            )
-            async with aclosing(events):
-                async for event in events:
-                    if isinstance(event, Answered):
-                        self._tell(version, event)
-                    yield event
+            with ending(version, self.listeners, question) as end:
+                events = Research(self._governed(version, question, request)).stream(
+                    question,
+                    where,
+                    request,
+                    effort=effort,
+                    budget=budget or LEVELS[effort],
+                    before=before,
+                    session=session,
+                    stop=stop,
+                )
+                async with aclosing(events):
+                    async for event in events:
+                        if isinstance(event, Answered):
+                            end.tell(event)
+                        yield event
 
     async def search(
         self,
@@ -422,14 +412,6 @@ class KnowledgeBase:
         """Return counts, sizes, costs and skipped sources; readers other than the owner get only their counts."""
         with self.current() as version:
             return status_of(version, reader)
-
-    def _tell(self, version: Components, outcome: Answered | Failed) -> None:
-        """Tell the tracking store, the telemetry and the listeners how a question ended."""
-        if tracker := version.history.tracker():
-            tracker.note_question(version.settings, outcome)
-        if telemetry := version.history.telemetry():
-            telemetry.note(outcome)
-        self.listeners.tell(outcome)
 
     def _changed(self, version: Components) -> Components:
         if self._change is None:

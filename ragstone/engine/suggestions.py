@@ -16,7 +16,6 @@ from ragstone.core.records import Document
 from ragstone.core.request import Deadline, Meter, Payer, Request
 from ragstone.engine.ask import Ask
 from ragstone.engine.components import Components
-from ragstone.settings import Settings
 
 MOST_TRIED = 12
 """Questions that are asked at most to find those to suggest."""
@@ -40,20 +39,6 @@ class Suggestion:
     title: str
 
 
-def quoting(settings: Settings) -> Settings:
-    """Return settings under which no language model and no web search is called."""
-    respond, rank, query = settings.respond, settings.rank, settings.query
-    extractive = type(respond.model)()
-    return settings.model_copy(
-        update={
-            "respond": respond.model_copy(update={"model": extractive, "cheap": "", "check": "match"}),
-            "review": settings.review.model_copy(update={"judge": "off"}),
-            "rank": rank.model_copy(update={"reranker": "none" if rank.reranker == "model" else rank.reranker}),
-            "query": query.model_copy(update={"web": type(query.web)()}),
-        }
-    )
-
-
 async def suggested(
     version: Components,
     reader: Reader,
@@ -65,7 +50,7 @@ async def suggested(
     """Return questions that are answered.
 
     Args:
-        version: to ask, under settings of `quoting`.
+        version: to ask, under settings of `assembly.quoting`.
         reader: who is to read the answers.
         payer: charged with embedding the questions.
         count: how many.

@@ -11,7 +11,7 @@ import pytest
 from test_several_steps import ENGLISH, FEW, QUESTION, STRANGER, made
 
 from ragstone.core.access import OWNER, Reader
-from ragstone.core.answers import Answered, EvidenceFound
+from ragstone.core.answers import Answered, EvidenceFound, Failed
 from ragstone.core.errors import UsageError
 from ragstone.core.research import ActionTaken, Budget, Effort, Forecast, Researched, ResearchEvent
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -52,6 +52,20 @@ def test_events_come_in_order(kb: KnowledgeBase) -> None:
     places = [order.index(type(one)) for one in events if isinstance(one, order)]
     assert places == sorted(places)
     assert {0, 1, 2, 3, 4} == set(places)
+
+
+def test_listeners_hear_how_it_ends(kb: KnowledgeBase) -> None:
+    heard = list[Answered | Failed]()
+    remove = kb.subscribe(heard.append)
+    try:
+        (answered,) = of(Answered, researched(kb, QUESTION))
+        with pytest.raises(UsageError):
+            researched(kb, " ")
+    finally:
+        remove()
+    assert heard[0] is answered
+    assert isinstance(heard[1], Failed)
+    assert len(heard) == 2
 
 
 def test_names_lead_to_the_answer(kb: KnowledgeBase) -> None:

@@ -17,7 +17,7 @@ from ragstone.core.request import Deadline, Request
 from ragstone.core.research import Action, ActionTaken, Budget, Effort, Notebook, Researched, ResearchEvent
 from ragstone.core.timing import Timings, timed
 from ragstone.engine.ask import Ask
-from ragstone.engine.assembly import under
+from ragstone.engine.assembly import quoting, under
 from ragstone.engine.cited import refuse_misquotes
 from ragstone.engine.components import Components
 from ragstone.engine.drafting import Drafting
@@ -39,7 +39,6 @@ from ragstone.question import Context, read
 from ragstone.question.lists import WantedList, wanted_list
 from ragstone.respond.drafts import replayed, together
 from ragstone.respond.report import list_draft, with_chain
-from ragstone.services.models import EXTRACTIVE
 
 EXPECTED = 8
 """Actions that a question of several steps takes by rules."""
@@ -132,7 +131,7 @@ class Research:
             checked.append(await self._with_notes(first, own))
             notes.append(own)
         yield Researched(notebooks=tuple(one.notebook() for one in notes))
-        drafting = Drafting(version if spending.may_write() else _quoting(version))
+        drafting = Drafting(version if spending.may_write() else under(version, quoting(version.settings)))
         drafts = list[Draft]()
         for one, own in zip(checked, notes, strict=True):
             yield EvidenceFound(evidence=one.evidence)
@@ -286,13 +285,3 @@ def _merged(question: Question, checked: Sequence[Checked]) -> Checked:
         passages=tuple(passage for one in every for passage in one.passages),
     )
     return Checked(evidence=whole, web_searched=any(one.web_searched for one in checked))
-
-
-def _quoting(version: Components) -> Components:
-    """Return a version that quotes, because the budget has no room for a model that writes."""
-    own = version.settings
-    if own.respond.model.name == EXTRACTIVE:
-        return version
-    model = own.respond.model.model_copy(update={"name": EXTRACTIVE})
-    respond = own.respond.model_copy(update={"model": model, "cheap": ""})
-    return under(version, own.model_copy(update={"respond": respond}))

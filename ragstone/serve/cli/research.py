@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,15 +72,14 @@ def research(
     The expected cost and each step go to standard error. Ctrl-C ends the search and answers from what was found so far;
     a second Ctrl-C ends the command.
     """
-    from ragstone.core.research import LEVELS
+    from ragstone.core.research import budget_of
     from ragstone.serve import as_json as json
     from ragstone.serve.as_csv import csv_of
     from ragstone.serve.cli import screen
     from ragstone.serve.views import answers
 
     level = _level(effort)
-    given = {"seconds": seconds, "calls": calls, "tokens": tokens, "money": money}
-    budget = replace(LEVELS[level], **{name: value for name, value in given.items() if value is not None})
+    budget = budget_of(level, seconds=seconds, calls=calls, tokens=tokens, money=money)
     with opened(kb, asked) as opened_kb:
         stop = threading.Event()
         events = opened_kb.research(

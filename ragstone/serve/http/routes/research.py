@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -16,7 +15,6 @@ from pydantic import Field
 from ragstone.core.answers import Answered, EvidenceFound
 from ragstone.core.errors import ResponseError
 from ragstone.core.research import (
-    LEVELS,
     ActionKind,
     ActionTaken,
     Budget,
@@ -25,6 +23,7 @@ from ragstone.core.research import (
     ItemList,
     Researched,
     ResearchEvent,
+    budget_of,
 )
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Reading
@@ -56,12 +55,10 @@ class ResearchRequest(Request):
     tokens: int | None = Field(default=None, ge=0, description="most tokens of language models")
     money: float | None = Field(default=None, ge=0, description="in the currency of the price list")
 
-    def budget(self, seconds: float) -> Budget:
-        """Return the limits of the question; ``seconds`` are those that the server gives a question."""
-        level = LEVELS[self.effort]
-        given = {"calls": self.calls, "tokens": self.tokens, "money": self.money}
-        limited = replace(level, **{name: value for name, value in given.items() if value is not None})
-        return replace(limited, seconds=min(self.seconds or level.seconds, seconds))
+    @property
+    def budget(self) -> Budget:
+        """The limits of the question."""
+        return budget_of(self.effort, seconds=self.seconds, calls=self.calls, tokens=self.tokens, money=self.money)
 
 
 class ForecastEvent(Response):
@@ -198,7 +195,7 @@ async def research(body: ResearchRequest, request: HttpRequest, service: Here, c
             body.question,
             body.where or None,
             effort=body.effort,
-            budget=body.budget(seconds),
+            budget=service.within_time(body.budget),
             session=body.session,
         )
     )
