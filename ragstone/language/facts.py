@@ -26,7 +26,7 @@ KEPT, LONGEST_KEPT = 512, 2000
 """Texts whose words are kept, and the characters of the longest; about 5 kB for a sentence and 50 kB for a passage."""
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f]\d{3})+")
 _ACRONYM = 5
-_STEM, _ENDING, _NAMED_ENDING = 4, 0.6, 0.75
+STEM, _ENDING, _NAMED_ENDING = 4, 0.6, 0.75
 """Two forms of a word share their first letters: at least this many, and this share of the longer form."""
 
 
@@ -63,7 +63,7 @@ def alike(first: str, second: str, *, name: bool = False) -> bool:
     if first == second:
         return True
     shorter, longer = sorted((len(first), len(second)))
-    least = max(_STEM, round((_NAMED_ENDING if name else _ENDING) * longer))
+    least = max(STEM, round((_NAMED_ENDING if name else _ENDING) * longer))
     return shorter >= least and first[:least] == second[:least]
 
 
@@ -81,20 +81,23 @@ def form(word: Word) -> str:
     return f"={word.value}" if word.value else word.lower
 
 
+def is_form(key: str, word: Word) -> bool:
+    """Return whether a lookup key is that of a word or of another form of it."""
+    own = form(word)
+    return own == key if word.value else alike(own, key, name=word.named)
+
+
 class Vocabulary:
     """The distinct words of many texts, indexed by their first letters."""
 
     def __init__(self, words: Iterable[Word]) -> None:
         self._begin: dict[str, set[str]] = {}
         for one in {form(word) for word in words}:
-            self._begin.setdefault(one[:_STEM], set()).add(one)
+            self._begin.setdefault(one[:STEM], set()).add(one)
 
     def forms(self, word: Word) -> set[str]:
         """Return the forms of a word that occur."""
-        own = form(word)
-        if word.value:
-            return self._begin.get(own[:_STEM], set()) & {own}
-        return {other for other in self._begin.get(own[:_STEM], ()) if alike(own, other, name=word.named)}
+        return {key for key in self._begin.get(form(word)[:STEM], ()) if is_form(key, word)}
 
 
 def initials(word: Word, others: Sequence[Word]) -> bool:

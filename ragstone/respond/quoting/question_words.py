@@ -10,7 +10,7 @@ from ragstone.core.question import Question
 from ragstone.core.request import Request
 from ragstone.core.words import Word
 from ragstone.language import lexicon
-from ragstone.language.facts import Vocabulary, form
+from ragstone.language.facts import STEM, form, is_form
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,10 @@ class QuestionWords:
             content = [word for word in content if not lexicon().recent.fullmatch(word.lower)]
         self._content = content or list(question.words)
         self._weights = [weight + 1e-6 for weight in weigh([word.lower for word in self._content], request)]
+        self._begin: dict[str, list[int]] = {}
+        """The numbers of the content words, by their first letters: a question has fewer words than a text."""
+        for number, word in enumerate(self._content):
+            self._begin.setdefault(form(word)[:STEM], []).append(number)
         self._number, self._name = question.asks.number, question.asks.name
 
     def __len__(self) -> int:
@@ -43,10 +47,13 @@ class QuestionWords:
 
     def match(self, text: Sequence[Word], beside: Sequence[Word] = ()) -> Match:
         """Match the words of a text; those ``beside`` it, of its title, count as found but answer nothing."""
-        vocabulary = Vocabulary([*text, *beside])
-        forms = [vocabulary.forms(word) for word in self._content]
-        covered = sum(weight for weight, some in zip(self._weights, forms, strict=True) if some)
-        known = set[str]().union(*forms)
+        found, known = set[int](), set[str]()
+        for key in {form(word) for word in (*text, *beside)}:
+            for number in self._begin.get(key[:STEM], ()):
+                if is_form(key, self._content[number]):
+                    found.add(number)
+                    known.add(key)
+        covered = sum(weight for number, weight in enumerate(self._weights) if number in found)
         new = [word for word in text if form(word) not in known]
         return Match(
             covered=covered / sum(self._weights) if self._weights else 0.0,

@@ -18,7 +18,7 @@ from ragstone.core.question import Question
 from ragstone.core.record import record_of
 from ragstone.core.words import Word
 from ragstone.language import lexicon
-from ragstone.language.facts import lexical, words
+from ragstone.language.facts import Vocabulary, initials, words
 from ragstone.respond.drafts import cite, moved
 from ragstone.respond.proof.figures import Figure, figures, same
 from ragstone.respond.quoting.question_words import QuestionWords
@@ -130,7 +130,10 @@ def called(quote: Quote) -> str:
 def says_otherwise(first: str, second: str) -> bool:
     """Return whether two sentences say different things of the same."""
     asked, there = words(first), words(second)
-    own, theirs = _without(asked, there), _without(there, asked)
+    theirs = _without(there, asked)
+    if len(theirs) > _LONGEST_NAME:  # as most are, so that nothing else need be compared
+        return False
+    own = _without(asked, there)
     if len(_content(asked)) - len(own) < _SHARED:
         return False
     if own or theirs:
@@ -185,7 +188,8 @@ def _content(some: Sequence[Word]) -> list[Word]:
 
 
 def _without(some: Sequence[Word], others: Sequence[Word]) -> list[Word]:
-    return [word for word in _content(some) if not lexical(word, others)]
+    vocabulary = Vocabulary(others)
+    return [word for word in _content(some) if not (vocabulary.forms(word) or initials(word, others))]
 
 
 def _are_opposite(own: Sequence[Word], theirs: Sequence[Word]) -> bool:
