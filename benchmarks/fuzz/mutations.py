@@ -148,7 +148,8 @@ def _inside_zip(chance: random.Random, data: bytes, others: Sequence[bytes]) -> 
         return data
     name = chance.choice([*members])
     if chance.random() < 0.1:
-        members[chance.choice([*members])] = members.pop(name)
+        taken = chance.choice([*members])
+        members[taken] = members.pop(name)
     else:
         inner = members[name]
         members[name] = chance.choice(_mutations(inner))(chance, inner, [*members.values()])[:_LARGEST]

@@ -38,6 +38,7 @@ READERS: dict[str, Reader] = {
     ".jsonl": table_files.read_jsonl,
     ".ndjson": table_files.read_jsonl,
     ".json": table_files.read_json,
+    ".parquet": "tables.parquet",
     ".ipynb": notebook.parse,
     ".html": "web.html",
     ".htm": "web.html",
@@ -56,6 +57,7 @@ READERS: dict[str, Reader] = {
     ".odt": "office.opendocument",
     ".odp": "office.opendocument",
     **dict.fromkeys((".wpd", ".sxw"), "office.libreoffice"),
+    **dict.fromkeys((".pages", ".numbers"), "office.iwork"),
     ".epub": "web.epub",
     ".rtf": "office.rtf",
     ".eml": "mail.eml",
@@ -75,10 +77,12 @@ READERS: dict[str, Reader] = {
     ".vtt": "text.subtitles",
     ".tex": "text.latex",
     ".bib": "text.bibtex",
+    ".sql": "text.sql",
+    **dict.fromkeys((".gpx", ".kml"), "web.places"),
     ".confluence": "web.confluence",
 }
 """How files of a suffix are read. A file of any other suffix is read as what its first bytes say, or as text."""
-ARCHIVES = (".zip", ".gz", ".mbox")
+ARCHIVES = (".zip", ".kmz", ".gz", ".mbox")
 """Suffixes of files of files; `sources.archives` and `sources.mailbox` take the files out of them."""
 
 SUFFIX_OF_TYPE = {

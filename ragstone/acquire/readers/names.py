@@ -46,7 +46,7 @@ _LEFT_OUT = {
     "a program": ".exe .dll .so .dylib .a .o .lib .bin .pyc .pyo .class .jar .war .wasm .apk .msi .deb .rpm .whl",
     "a kind of archive that is not opened; zip and gz are": ".7z .rar .tar .tgz .bz2 .xz .zst .iso .dmg .cab",
     "data for programs, not text": (
-        ".db .sqlite .sqlite3 .mdb .accdb .parquet .feather .arrow .avro .npy .npz .pkl .pickle .h5 .hdf5 .onnx .pt"
+        ".db .sqlite .sqlite3 .mdb .accdb .feather .arrow .avro .npy .npz .pkl .pickle .h5 .hdf5 .onnx .pt"
         " .pth .safetensors .gguf .ckpt .mat .pst .ost"
     ),
     "made from other files, for programs": ".map .lock",

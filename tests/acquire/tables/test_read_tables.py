@@ -1,12 +1,18 @@
 """Rows of CSV, TSV and JSON Lines, good and bad, as documents."""
 
 import json
+import zipfile
 from collections.abc import Callable
+from datetime import date
+from importlib import import_module
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pdf_file import pdf
 
 from ragstone import acquire
 from ragstone.acquire.readers.decode import decoded_file
@@ -348,3 +354,53 @@ def test_an_emptied_table_says_so(read_all: ReadAll) -> None:
     (skipped,) = read_all("t.csv", "name,price\n")
     assert isinstance(skipped, Skipped)
     assert skipped.emptied
+
+
+# ---------------------------------------------------------------- Parquet
+
+
+def parquet(path: Path) -> Path:
+    """A table with values of each kind."""
+    pyarrow: Any = import_module("pyarrow")
+    parquet: Any = import_module("pyarrow.parquet")
+    columns = {
+        "product": ["Alder", "Otter"],
+        "price": [1999.0, 2100.5],
+        "since": [date(2020, 1, 1), None],
+        "colors": [["red", "blue"], []],
+        "size": [{"wheel": 28}, None],
+        "picture": [b"\x89PNG", b""],
+    }
+    parquet.write_table(pyarrow.table(columns), path)
+    return path
+
+
+def test_reads_parquet_as_a_sheet(read_one: ReadOne, tmp_path: Path) -> None:
+    document = read_one(parquet(tmp_path / "prices.parquet"))
+    assert document.text == (
+        "prices\n\nproduct | price | since | colors | size | picture\n"
+        "Alder | 1999 | 2020-01-01 | red, blue | wheel: 28\nOtter | 2100.5"
+    )
+    assert [mark.header for mark in document.marks if mark.kind == "table"] == [1]
+
+
+def test_damaged_parquet_is_skipped(why_skipped: Callable[..., str], tmp_path: Path) -> None:
+    data = parquet(tmp_path / "a.parquet").read_bytes()
+    assert "damaged" in why_skipped("b.parquet", data[:-20])
+
+
+# ---------------------------------------------------------------- iWork
+
+
+@pytest.mark.parametrize("name", ["a.pages", "a.numbers"])
+def test_reads_the_preview_of_an_iwork_file(read_one: ReadOne, name: str) -> None:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("QuickLook/Preview.pdf", pdf(["The mill grinds."]))
+    document = read_one(name, packed.getvalue())
+    assert (document.text, document.metadata["kind"]) == ("The mill grinds.", name.partition(".")[2])
+
+
+def test_an_iwork_file_without_a_preview_is_named(why_skipped: Callable[..., str], data_dir: Path) -> None:
+    reason = why_skipped(data_dir / "fixtures" / "tika" / "tableNames.numbers")
+    assert reason == "it holds no preview to read; export it as PDF, Word or Excel"

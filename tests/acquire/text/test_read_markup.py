@@ -352,3 +352,39 @@ def test_reads_bibliographies(read_one: ReadOne, why_skipped: Callable[..., str]
         "Journal: jr (B)\nPages: 11–19\n\nHerons\n\nBook heron\nNote: 100% in print"
     )
     assert why_skipped("b.bib", "@comment{nothing}") == "no entry of a bibliography in it"
+
+
+DUMP = r"""-- a dump
+CREATE TABLE `products` (
+  `id` int NOT NULL, -- the key
+  `name` varchar(40),
+  `price` decimal(8,2),
+  PRIMARY KEY (`id`)
+);
+INSERT INTO `products` VALUES (1,'Alder, the (fast) bike',1999.00),(2,'O''Neil\'s \n bell',NULL);
+INSERT INTO shop.products (id, name, price) VALUES
+  (3, 'Otter; red', NOW());
+COPY public.people (id, name, note) FROM stdin;
+1	Ann	on\ttour
+2	Bob	\N
+\.
+"""
+
+
+def test_reads_the_rows_of_a_dump(read_one: ReadOne) -> None:
+    document = read_one("a.sql", DUMP)
+    assert document.text == (
+        "products\n\nid | name | price\n1 | Alder, the (fast) bike | 1999.00\n2 | O'Neil's bell\n3 | Otter; red | NOW()"
+        "\n\npeople\n\nid | name | note\n1 | Ann | on tour\n2 | Bob"
+    )
+    assert [mark.header for mark in document.marks if mark.kind == "table"] == [1, 1]
+
+
+def test_sql_without_rows_is_code(read_one: ReadOne) -> None:
+    text = "CREATE TABLE a (id int);\nSELECT * FROM a WHERE x IN (VALUES (1));\n"
+    document = read_one("a.sql", text)
+    assert (document.text, document.metadata["kind"]) == (text, "code")
+
+
+def test_a_dump_that_is_cut_keeps_what_stands_there(read_one: ReadOne) -> None:
+    assert read_one("a.sql", "INSERT INTO a (x, y) VALUES (1, 'one'), (2, 'tw").text == "a\n\nx | y\n1 | one"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import python_calamine as calamine
 
@@ -25,6 +23,7 @@ from ragstone.acquire.readers.office.ole import Compound
 from ragstone.acquire.readers.office.package import Element, Package, local, refuse_document_type
 from ragstone.acquire.readers.office.shown_figures import formats_of_xls, texts_of_ods
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.tables.fields import shown
 from ragstone.acquire.readers.tables.figures import is_value
 from ragstone.acquire.readers.tables.grid import Cell
 from ragstone.core.filters import Scalar
@@ -176,7 +175,7 @@ def _words(paragraph: Element) -> str:
 
 def _write(writer: Writer, sheet: calamine.CalamineSheet, formats: SheetFormats) -> list[list[str]]:
     """Write the tables of a sheet below its name, and return its cells by row and column."""
-    rows = [[_shown(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)]
+    rows = [[shown(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)]
     for (row, column), one in formats.formats.items():
         if row < len(rows) and column < len(rows[row]) and (number := _as_number(rows[row][column])) is not None:
             rows[row][column] = one.shown(number)
@@ -299,24 +298,3 @@ def _as_number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-def _shown(cell: Any) -> str:
-    """Return a cell as a spreadsheet shows it by default."""
-    match cell:
-        case None:
-            return ""
-        case bool():
-            return "TRUE" if cell else "FALSE"
-        case float() if cell.is_integer() and abs(cell) < 1e15:
-            return str(int(cell))
-        case dt.datetime() if cell.time() == dt.time():
-            return cell.date().isoformat()
-        case dt.datetime() | dt.date() | dt.time():
-            return cell.isoformat()
-        case dt.timedelta():
-            minutes, seconds = divmod(round(cell.total_seconds()), 60)
-            clock = f"{minutes // 60}:{minutes % 60:02}"
-            return f"{clock}:{seconds:02}" if seconds else clock
-        case _:
-            return str(cell)

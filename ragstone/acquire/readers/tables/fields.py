@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import math
 import re
-from datetime import datetime
-from typing import TypeAlias
+from datetime import date, datetime, time, timedelta
+from typing import Any, TypeAlias
 
 from ragstone.acquire.readers.decode import clean
 from ragstone.core.filters import Scalar
@@ -101,3 +101,24 @@ def without_markup(text: str) -> str:
         text = _TAG.sub("", _BREAK.sub("\n", _UNSEEN.sub("", text)))
     lines = (" ".join(line.split()) for line in html.unescape(text).split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def shown(cell: Any) -> str:
+    """Return a cell as a spreadsheet shows it by default."""
+    match cell:
+        case None:
+            return ""
+        case bool():
+            return "TRUE" if cell else "FALSE"
+        case float() if cell.is_integer() and abs(cell) < 1e15:
+            return str(int(cell))
+        case datetime() if cell.time() == time():
+            return cell.date().isoformat()
+        case datetime() | date() | time():
+            return cell.isoformat()
+        case timedelta():
+            minutes, seconds = divmod(round(cell.total_seconds()), 60)
+            clock = f"{minutes // 60}:{minutes % 60:02}"
+            return f"{clock}:{seconds:02}" if seconds else clock
+        case _:
+            return str(cell)
