@@ -1,4 +1,4 @@
-"""The fifty questions: their gold stands in the documents, verdicts follow it, and docs/asked.md shows all of them."""
+"""The fifty questions: their gold stands in the documents, verdicts follow it, and the page shows all of them."""
 
 from __future__ import annotations
 

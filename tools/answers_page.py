@@ -42,7 +42,7 @@ answer, the passage behind it with the cited words in **bold**, and whether the 
 A rule chooses the questions. From a set of *N* questions, in the order of its file, we take the questions at positions
 1 + ⌊*kN* / *n*⌋, for *k* from 0 to *n* - 1, and keep wrong answers. Of these ten, COUNT are right. Ten are too few to
 show how often answers are right; [the benchmarks](benchmarks.md) measure this on all questions.
-[Another page](asked.md) shows what users of each preset would ask.
+[Another page](../benchmarks/asked/README.md) shows what users of each preset would ask.
 
 | set | documents | questions | shown | embedding model | texts |
 |---|---|---|---|---|---|

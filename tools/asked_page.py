@@ -1,4 +1,4 @@
-"""Write docs/asked.md: what became of fifty questions as users ask them, now and before the model that reads sentences.
+"""Write benchmarks/asked/README.md: what fifty questions as users ask them got, now and before the trained reader.
 
 ``make docs-answers`` runs it where RAGSTONE_TEST_DATA names the folder of the data sets. Answers are shown of the data
 whose licence lets their texts be shown; of the others only the question, the verdict and the confidence.
@@ -20,7 +20,7 @@ from benchmarks.asked.questions import Verdict
 from benchmarks.common import DATA, Options, data_folder
 from tools.answers_page import KEPT, lines, plain, quoted
 
-PAGE = Path(__file__).parent.parent / "docs" / "asked.md"
+PAGE = Path(__file__).parent.parent / "benchmarks" / "asked" / "README.md"
 BEFORE = Path(__file__).parent.parent / "benchmarks" / "asked" / "before.jsonl"
 SHOWN = ("docs-site",)
 """The presets whose data may be shown; the others are texts of newspapers, companies and authorities."""
