@@ -106,6 +106,10 @@ class TableReader:
         So "What is the training budget?" is answered with what it is and who has it.
         """
         best = looked.cells[0]
+        is_short = best.row.span.end - best.row.span.start <= LONGEST_ROW and len(best.row.cells) <= MOST_CELLS
+        if best.cell is best.row.cells[0] and looked.after_label and is_short and not best.table.file:
+            # A label alone, such as the name of a setting, says nothing of what it names.
+            return replace(looked, cells=(best, *looked.after_label))
         refused = looked.probability < self.least
         enough = SURE_ROW if refused and best.table.file else SURER_ROW
         if looked.probability >= max(self.least, SURE_CELL) or looked.row < max(self.least, enough):
@@ -212,7 +216,8 @@ def draft_of(looked: Looked) -> Draft:
     if looked.whole:
         return _row_draft(looked)
     citations = tuple(cite(n, one.hit, one.cell.span) for n, one in enumerate(cells, start=1))
-    named_cells = (strip_links(f"{named(one, looked.keys)}: {one.cell.text}").rstrip() for one in cells)
+    below = cells[0].cell if cells[0].cell is cells[0].row.cells[0] else None
+    named_cells = (strip_links(f"{named(one, looked.keys, below)}: {one.cell.text}").rstrip() for one in cells)
     lines = [f"{words} [{n}]" for n, words in enumerate(named_cells, start=1)]
     if looked.calculation:
         lines.append(f"{looked.calculation} {''.join(f'[{n}]' for n in range(1, len(cells) + 1))}")
@@ -237,15 +242,17 @@ def _row_draft(looked: Looked) -> Draft:
     )
 
 
-def named(table_cell: TableCell, keys: Sequence[Cell] = ()) -> str:
+def named(table_cell: TableCell, keys: Sequence[Cell] = (), below: Cell | None = None) -> str:
     """Return what names a cell: section, label, headings and unit, as "Revenue · fiscal 2023 · in millions".
 
-    A cell of a data file is named by some ``keys``, other cells of its row, with the names of their columns.
+    A cell of a data file is named by some ``keys``, other cells of its row, with the names of their columns. A cell
+    that is shown ``below`` the first of its row needs no label.
     """
     cell = table_cell.cell
     if keys:
         return " · ".join([*(f"{' '.join(key.header)} {key.text}" for key in keys if key is not cell), *cell.header])
-    label = [part.rstrip(" :,") for part in cell.label] if cell is not table_cell.row.cells[0] else []
+    is_labelled = cell is not table_cell.row.cells[0] and below is not table_cell.row.cells[0]
+    label = [part.rstrip(" :,") for part in cell.label] if is_labelled else []
     corner = [part for part in table_cell.table.corner if label and dates(part)]
     parts = [*label, *(part.rstrip(" :,") for part in (*corner, *cell.header)), unit_of(table_cell)]
     if not any(parts):
