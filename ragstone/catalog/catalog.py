@@ -35,7 +35,7 @@ from ragstone.catalog.rows import (
     stacked,
 )
 from ragstone.catalog.write import Orphans, erase, put, put_files, put_skipped, take_out
-from ragstone.core.access import READERS, groups_in
+from ragstone.core.access import READERS, deciding_key, groups_in
 from ragstone.core.catalog import FIELDS, Counts, Finding, Listing, ListingOrder, Notes, Stamp
 from ragstone.core.errors import Damaged
 from ragstone.core.filters import Filter
@@ -170,15 +170,15 @@ class SqlCatalog:
             return common_values(self.database, self._named(groups), key, limit, rows=rows)
 
     def _named(self, groups: Sequence[str] | None) -> Sequence[str] | None:
-        """Return the groups of a reader who may not read everything; None if there is nothing to check."""
-        return None if groups is None or not self.has_access_groups() else groups
+        """Return the groups of a reader; None if there is nothing to check."""
+        return None if groups is None or not self.restricts(groups) else groups
 
     def sources(self, ids: Sequence[str]) -> dict[str, str]:
         sql = f"SELECT id, source FROM documents WHERE {self._dialect.id_column} {self._dialect.in_values}"
         return dict(self.database.rows(sql, [self._dialect.keys(ids)]))
 
-    def has_access_groups(self) -> bool:
-        having, values = self._dialect.has_key(READERS)
+    def restricts(self, groups: Sequence[str]) -> bool:
+        having, values = self._dialect.has_key(deciding_key(groups))
         return bool(self.database.rows(f"SELECT 1 FROM facts WHERE {having} LIMIT 1", values))
 
     def access_groups(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ragstone.catalog.readable import numbers
 from ragstone.catalog.rows import summary_from
-from ragstone.core.access import READERS
+from ragstone.core.access import deciding_key
 from ragstone.core.catalog import DocumentSummary, Listing, ListingOrder, Stamp
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def listing(
 
     Args:
         database: the catalog's tables.
-        groups: groups of the reader; None for the owner.
+        groups: groups of the reader; None for everything.
         wanted: text within one of the fields.
         after: id after which the page starts, in the order of ids.
         limit: maximum of documents on the page.
@@ -151,7 +151,7 @@ def _visible(database: Database, groups: Sequence[str] | None, number: str) -> t
     if groups is None:
         return "TRUE", []
     dialect = database.dialect
-    having, key = dialect.has_key(READERS)
+    having, key = dialect.has_key(deciding_key(groups))
     named = f"SELECT document FROM facts WHERE {having} AND chunk IS NULL"
     hidden = f"{named} EXCEPT {named} AND value {dialect.in_values}"
     return f"{number} NOT IN ({hidden})", [*key, *key, dialect.values(groups)]
@@ -164,7 +164,7 @@ def common_values(
 
     Args:
         database: the catalog's tables.
-        groups: groups of the reader; None for the owner.
+        groups: groups of the reader; None for everything.
         key: of the metadata.
         limit: maximum of texts.
         rows: chunks of the documents that match a filter; None for all.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragstone.core.access import READERS
+from ragstone.core.access import deciding_key
 from ragstone.core.catalog import Stamp
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class ReadableDocuments:
         """Return the number of documents that groups may read, all for the owner; call it within a snapshot.
 
         Args:
-            groups: groups of the reader; None for the owner.
+            groups: groups of the reader; None for everything.
             stamp: the commit that the snapshot shows.
         """
         hidden = len(self.of(groups, stamp))
@@ -51,7 +51,7 @@ class ReadableDocuments:
         """Return the numbers, ascending, of the documents that are hidden from groups; call it within a snapshot.
 
         Args:
-            groups: groups of the reader; None for the owner, from whom nothing is hidden.
+            groups: groups of the reader; None hides nothing.
             stamp: the commit that the snapshot shows.
         """
         if groups is None:
@@ -74,7 +74,7 @@ class ReadableDocuments:
 
     def _found(self, groups: Sequence[str]) -> Rows:
         dialect = self._database.dialect
-        having, key = dialect.has_key(READERS)
+        having, key = dialect.has_key(deciding_key(groups))
         restricted = f"SELECT document AS row FROM facts WHERE {having} AND chunk IS NULL"
         own = f"{restricted} AND value {dialect.in_values}"
         every = numbers(self._database, restricted, key)

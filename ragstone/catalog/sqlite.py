@@ -18,7 +18,7 @@ from ragstone.catalog.filters import Value, stored_value
 from ragstone.catalog.protocol import IdOf
 from ragstone.catalog.rows import new_mark
 from ragstone.catalog.verify import RESTORE, verify
-from ragstone.core.access import READERS
+from ragstone.core.access import deciding_key
 from ragstone.core.catalog import FIELDS, Finding
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.core.filters import Scalar
@@ -364,7 +364,7 @@ class SqliteDialect:
         # document.
         names = "SELECT 1 FROM facts f WHERE f.document = d.document AND f.chunk IS NULL AND +f.key = ?"
         own = f"AND f.value {self.in_values}"
-        return f"(NOT EXISTS ({names}) OR EXISTS ({names} {own}))", [READERS, READERS, self.values(groups)]
+        return f"(NOT EXISTS ({names}) OR EXISTS ({names} {own}))", [*[deciding_key(groups)] * 2, self.values(groups)]
 
     def under(self, root: str) -> Query:
         return self._under.format("?"), [root] * 5

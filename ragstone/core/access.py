@@ -2,24 +2,33 @@
 
 A document names its groups in its metadata under `READERS`. Everyone may read a document without this key; nobody may
 read one with an empty list. Every index filters by access before it ranks.
+
+A document that is attached to a conversation names the group of that conversation alone, under `READERS` and under
+`ATTACHED`. Its only member is the person of the conversation, and a search is in the group only within it. Readers who
+may read everything else are no exception.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragstone.core.errors import UsageError
 from ragstone.core.filters import And, Exists, Filter, In, Not, Or, Scalar
-from ragstone.core.records import Metadata
+from ragstone.core.records import ATTACHED, Metadata
 
 READERS = "readers"
 """Metadata key for the groups that may read a document."""
 EVERYONE = "*"
 """The group of all readers."""
+EVERYTHING = "**"
+"""The group of readers who may read all documents that are not attached to a conversation."""
+_CONVERSATION = "conversation:"
+"""The beginning of the groups of conversations; no key and no person can be in a group of this name."""
 NOBODY = ""
 """Stored in place of an empty list of groups; no reader can be in a group of this name."""
 VISITORS = "visitors"
@@ -35,8 +44,9 @@ NAMESPACE_MARK = "\x1f"
 class Reader:
     """Who asks: a name, which separates conversations, and groups.
 
-    ``groups=None`` is the owner of the files, who may read everything. A reader with an empty set of groups may read
-    only public documents.
+    ``groups=None`` may read everything, as the owner of the files may, except what is attached to conversations. A
+    reader with an empty set of groups may read only public documents. ``conversation`` is the group of the conversation
+    that they ask in; `within` sets it.
 
     >>> Reader(name="ann", groups=frozenset({"staff"})) == Reader.of("staff", name="ann")
     True
@@ -44,12 +54,15 @@ class Reader:
 
     name: str = ""
     groups: frozenset[str] | None = None
+    conversation: str = ""
 
     def __post_init__(self) -> None:
         if isinstance(self.groups, str):  # frozenset would split it into letters
             raise UsageError(f"groups must be a set of names, not the text '{self.groups}'")
         if self.groups is not None:
             object.__setattr__(self, "groups", frozenset(map(group, self.groups)))
+            if reserved := [name for name in sorted(self.groups) if name == EVERYTHING or is_conversation(name)]:
+                raise UsageError(f"the group '{reserved[0]}' is reserved; choose another name")
 
     @classmethod
     def of(cls, groups: str | None, *, name: str = "") -> Reader:
@@ -66,23 +79,40 @@ class Reader:
         return self.groups is None and not self.name
 
     @property
-    def allowed(self) -> Filter | None:
-        """The filter on what this reader may read; None admits everything."""
-        if self.groups is None:
-            return None
-        return Or(parts=(Not(part=Exists(key=READERS)), In(key=READERS, values=self.names)))
+    def allowed(self) -> Filter:
+        """The filter on what this reader may read."""
+        key = deciding_key(self.names)
+        return Or(parts=(Not(part=Exists(key=key)), In(key=key, values=self.names)))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The groups, including `EVERYONE`, in order."""
-        return tuple(sorted({EVERYONE, *(self.groups or ())}))
+        """All groups, in order: also `EVERYONE` or `EVERYTHING`, and that of the conversation."""
+        common = {EVERYTHING} if self.groups is None else {EVERYONE, *self.groups}
+        return tuple(sorted(common | ({self.conversation} if self.conversation else set())))
 
     def may_read(self, metadata: Metadata) -> bool:
-        """Return whether this reader may read a document with this metadata."""
+        """Return whether this reader may read a document with this metadata, also in their other conversations."""
         named = metadata.get(READERS)
-        if self.groups is None or named is None:
+        if named is None:
             return True
-        return not {EVERYONE, *self.groups}.isdisjoint(named if isinstance(named, tuple) else (named,))
+        groups = named if isinstance(named, tuple) else (named,)
+        if any(isinstance(one, str) and self.owns(one) for one in groups):
+            return True
+        if self.groups is None:
+            return not any(isinstance(one, str) and is_conversation(one) for one in groups)
+        return not {EVERYONE, *self.groups}.isdisjoint(groups)
+
+    def within(self, session: str) -> Reader:
+        """Return this reader in a conversation, whose attached documents they may read there; '' is none.
+
+        Raises:
+            UsageError: the name contains `NAMESPACE_MARK`.
+        """
+        return replace(self, conversation=conversation_group(self.session(session)) if session else "")
+
+    def owns(self, group: str) -> bool:
+        """Return whether a group is that of a conversation of this reader."""
+        return group.startswith(_conversations_of(self.who))
 
     @property
     def who(self) -> str:
@@ -103,6 +133,32 @@ class Reader:
     def namespace(self) -> str:
         """The prefix of this reader's stored conversation names."""
         return f"{NAMESPACE_MARK}{self.who}{NAMESPACE_MARK}" if self.who else ""
+
+
+def conversation_group(session: str) -> str:
+    """Return the group of the conversation with this stored name, which only its person is in."""
+    return f"{_conversations_of(owner_of(session))}{_digest(session)}"
+
+
+def is_conversation(group: str) -> bool:
+    """Return whether a group is that of a conversation."""
+    return group.startswith(_CONVERSATION)
+
+
+def deciding_key(groups: Iterable[str]) -> str:
+    """Return the metadata key that decides what readers in these groups may read.
+
+    A document without it may be read, and one with it by readers in a group that it names.
+    """
+    return ATTACHED if EVERYTHING in groups else READERS
+
+
+def _conversations_of(who: str) -> str:
+    return f"{_CONVERSATION}{_digest(who)}:"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def refuse_reserved(name: str) -> None:
@@ -127,7 +183,7 @@ def both(allowed: Filter | None, where: Filter | None) -> Filter | None:
 
 
 OWNER = Reader()
-"""The reader who may read everything."""
+"""The owner of the files, who may read everything but what is attached to conversations."""
 
 
 def group(name: str) -> str:

@@ -127,6 +127,10 @@ ListingOrder = Literal["id", "newest", "oldest"]
 NO_MATCHES = Matches(rows=np.empty(0, dtype=np.int64), scores=np.empty(0, dtype=np.float32))
 
 
+MAX_PAGE = 1000
+"""Documents on a page of a listing, at most."""
+
+
 class CatalogReader(Protocol):
     """Documents, chunks and vectors, to be read from any thread.
 
@@ -209,7 +213,7 @@ class CatalogReader(Protocol):
         """Return documents in the order of their ids, or those added or changed last, or first.
 
         Args:
-            groups: groups of the reader; None for the owner.
+            groups: groups of the reader; None for everything.
             wanted: text within one of the fields, in any case; empty for all documents.
             after: id after which the page starts, in the order of ids.
             limit: maximum of documents on the page.
@@ -227,7 +231,7 @@ class CatalogReader(Protocol):
         """Return the most common texts under a metadata key of readable documents, with their counts.
 
         Args:
-            groups: groups of the reader; None for the owner.
+            groups: groups of the reader; None for everything.
             key: of the metadata.
             limit: maximum of texts.
             where: filter on metadata; None for all documents.
@@ -238,8 +242,8 @@ class CatalogReader(Protocol):
         """Map the complete id of each of these documents to its source; one that does not exist is left out."""
         ...
 
-    def has_access_groups(self) -> bool:
-        """Return whether any document names the groups that may read it."""
+    def restricts(self, groups: Sequence[str]) -> bool:
+        """Return whether readers in these groups might not be allowed to read every document."""
         ...
 
     def access_groups(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -293,6 +297,17 @@ class ChangeLog(Protocol):
     def ordered_signatures(self) -> Iterator[tuple[str, str, int]]:
         """Yield id, signature and number of every document, in the order of the ids."""
         ...
+
+
+def selected(catalog: CatalogReader, where: Filter) -> Iterator[DocumentSummary]:
+    """Yield the documents that match a filter, whoever may read them, in the order of their ids."""
+    after = ""
+    while True:
+        page = catalog.listing(None, "", after, MAX_PAGE, where=where)
+        yield from page.documents
+        if not page.next:
+            return
+        after = page.next
 
 
 class IndexedCatalog(CatalogReader, ChangeLog, Protocol):

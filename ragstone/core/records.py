@@ -36,7 +36,11 @@ UNCLEAR = "readers_unclear"
 """Metadata key of why only administrators may read a document: a damaged access list, or lists that contradict."""
 AS_OF = "as_of"
 """Metadata key of the date from which a document is in force, as far as its title, name, head or text says one."""
-BOOKKEEPING = frozenset({"path", "kind", EXTRACTED_AT, "content_hash", UNCLEAR, "version_of", AS_OF, "valid_until"})
+ATTACHED = "attached_to"
+"""Metadata key for the conversation, as a group, that a document is attached to; see `ragstone.core.access`."""
+BOOKKEEPING = frozenset(
+    {"path", "kind", EXTRACTED_AT, "content_hash", UNCLEAR, "version_of", AS_OF, "valid_until", ATTACHED}
+)
 """Metadata keys that say nothing about the subject of a document; filters use them, answers do not show them."""
 
 DATE_KEYS = (AS_OF, "date", "published", "publication_date", "period", "created", "year")

@@ -112,7 +112,7 @@ class Request:
     """One question or one ingest: its reader, its deadline and its budget.
 
     Work in threads ends soon after ``stop`` is set. ``unrestricted`` is set only after a check that no stored document
-    names groups; it omits the reader's filter, which would admit everything. ``is_kept`` says whether the turn
+    is restricted for the reader; it omits their filter, which would admit everything. ``is_kept`` says whether the turn
     and its answer are stored.
     """
 
@@ -130,5 +130,5 @@ class Request:
 
     @classmethod
     def by_owner(cls, purpose: Purpose = "other", *, deadline: Deadline | None = None) -> Request:
-        """Return a request of the owner of the files, who may read everything; for work such as an ingest."""
+        """Return a request of the owner of the files, for work such as an ingest."""
         return cls(reader=OWNER, deadline=deadline, meter=Meter(purpose=purpose))

@@ -39,7 +39,7 @@ class ByName:
     def __init__(self, version: Components, where: Filter | None, request: Request) -> None:
         self._version, self._request, self.where = version, request, where
         reader = request.reader
-        self.groups = None if reader.groups is None else reader.names
+        self.groups = reader.names
         # Only the owner sees the paths of sources on this machine.
         self._fields = FIELDS if reader.is_owner else tuple(name for name in FIELDS if name != "source")
 

@@ -91,5 +91,5 @@ class Components:
             deadline=Deadline.after(self.settings.services.deadline_seconds),
             meter=Meter(id=response_id or uuid.uuid4().hex, purpose="question", payer=payer),
             is_kept=keep,
-            unrestricted=reader.groups is not None and not self.catalog.has_access_groups(),
+            unrestricted=not self.catalog.restricts(reader.names),
         )

@@ -7,7 +7,7 @@ that several processes ingest at once: a commit takes a hundredth of the time of
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import aclosing, closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,15 +15,16 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from ragstone import acquire
-from ragstone.core.access import Reader, groups_in
+from ragstone.core.access import ATTACHED, OWNER, Reader, groups_in
 from ragstone.core.catalog import FIELDS, Listing, ListingOrder
-from ragstone.core.errors import UsageError
+from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.layout import Box, boxes
 from ragstone.core.naming import is_path
 from ragstone.core.reading import Reading, reading_of
 from ragstone.core.records import Acquired, Document, Skipped
 from ragstone.core.reports import AddReport, Plan
 from ragstone.core.request import Request
+from ragstone.engine.attached import Attached, admitted, attached_to, expired
 from ragstone.engine.components import Components
 from ragstone.engine.erasure import Erasure, forget
 from ragstone.engine.following import follow, locked, with_engine_notices
@@ -109,6 +110,7 @@ class Documents:
         *,
         groups: Sequence[str] | None = None,
         writer: Sequence[str] | None = None,
+        conversation: str = "",
         share: Share | None = None,
     ) -> AddReport:
         """Make the stored documents match uploaded files, which are in the folder of the knowledge base.
@@ -120,11 +122,14 @@ class Documents:
             on_progress: called after every commit.
             groups: groups that may read them at most, because files and rules can narrow them; None sets no limit.
             writer: the groups of the person who uploads. A file that names others is skipped. None is an administrator.
+            conversation: the group of the conversation that the files are attached to; only its person may read them.
             share: ingest while other processes do too.
         """
         sources = tuple(str(file) for file in files)
         given = acquire.Given(
-            limits=() if groups is None else (groups_in(groups),), writer=None if writer is None else tuple(writer)
+            limits=() if groups is None else (groups_in(groups),),
+            writer=None if writer is None else tuple(writer),
+            conversation=conversation,
         )
 
         def read(version: Components, settings: AcquireSettings, stop: Event, reporter: Reporter) -> Iterator[Acquired]:
@@ -132,14 +137,21 @@ class Documents:
             # An uploaded folder is a source: its own name says nothing about its files.
             inside = [file.resolve() for file in files if file.resolve().is_relative_to(folder)]
             within = [file.relative_to(folder).parts for file in inside]
-            roots = tuple({folder.joinpath(*parts[:2]) for parts in within if len(parts) > 2})
+            roots = tuple({folder.joinpath(*parts[:-1]) for parts in within if len(parts) > 2})
             return acquire.read_files(
                 files, settings, base=folder, roots=roots, given=given, is_stored=is_stored, stop=stop
             )
 
         prune = tuple(map(acquire.root, sources))
         intake = Intake(read=read, files=len(files), sources=sources, prune=prune)
-        return await self._ingest.run(intake, on_progress, share)
+        report = await self._ingest.run(intake, on_progress, share)
+        if conversation:
+            for one in report.skipped:  # nobody else is told of the file
+                self.forget_skipped(one.source)
+            for file in files:
+                if not self.has_source(str(file)):
+                    file.unlink(missing_ok=True)
+        return report
 
     async def sync(
         self, sources: Sequence[str], on_progress: OnProgress | None = None, *, share: Share | None = None
@@ -307,6 +319,38 @@ class Documents:
         with self._versions.current() as version:
             return forget(version, names, self._versions.patience, reader=reader, words=words)
 
+    def attached(self, session: str, *, reader: Reader) -> list[Attached]:
+        """Return the documents that are attached to a conversation of this reader."""
+        with self._versions.current() as version:
+            return attached_to(version.catalog, reader.within(session).conversation)
+
+    def detach(self, ids: Sequence[str], *, session: str, reader: Reader) -> list[str]:
+        """Erase documents that are attached to a conversation of this reader, with every trace; return their ids.
+
+        Raises:
+            NotFound: one of them is not attached to it.
+            Locked, KnowledgeBaseError, EngineError: as of `forget`.
+        """
+        known = {one.document_id for one in self.attached(session, reader=reader)}
+        if unknown := [id for id in ids if id not in known]:
+            raise NotFound(f"there is no document '{unknown[0]}' in this conversation")
+        with self._versions.current() as version:
+            return list(forget(version, ids, self._versions.patience, reader=OWNER).documents) if ids else []
+
+    def erase_expired(self, days: float, ended: Collection[str] = ()) -> list[str]:
+        """Erase attached documents whose conversation is over, or that are older than this; return their ids.
+
+        Args:
+            days: the days that they are kept at most.
+            ended: the groups of conversations that were deleted just now; others are over after a day without a turn.
+
+        Raises:
+            Locked, KnowledgeBaseError, EngineError: as of `forget`.
+        """
+        with self._versions.current() as version:
+            ids = expired(version, days, ended)
+            return list(forget(version, ids, self._versions.patience, reader=OWNER).documents) if ids else []
+
     def forget_skipped(self, source: str) -> None:
         """Delete the report on a file that could not be read.
 
@@ -330,7 +374,7 @@ class Documents:
             if reader.is_owner and is_path(id):
                 of_file = [found for found, source in version.catalog.documents_under(id) if source == id]
                 id = of_file[0] if len(of_file) == 1 else id
-            return version.catalog.document(id, None if reader.groups is None else reader.names)
+            return version.catalog.document(id, admitted(version.catalog, id, reader).names)
 
     def reading(self, id: str, *, reader: Reader) -> Reading:
         """Return how a stored document was read and cut.
@@ -378,15 +422,15 @@ class Documents:
             order: by id, or by when documents were added or changed, last or first; then there is no next page.
         """
         with self._versions.current() as version:
-            groups, fields = None if reader.groups is None else reader.names, FIELDS
+            groups, fields = reader.names, FIELDS
             if not reader.is_owner:  # only the owner sees the paths of sources on this machine
                 fields = tuple(name for name in FIELDS if name != "source")
             return version.catalog.listing(groups, q, after, limit, fields=fields, order=order)
 
     def all(self) -> Iterator[Document]:
-        """Yield every stored document, in the order of adding; for the owner's use."""
+        """Yield every stored document that is not attached to a conversation, in the order of adding."""
         with self._versions.current() as version:
-            yield from version.catalog.documents()
+            yield from (one for one in version.catalog.documents() if ATTACHED not in one.metadata)
 
     def groups(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Map each of these documents that has access groups to its groups; an empty one means nobody."""

@@ -226,6 +226,8 @@ def _remove_files(version: Components, names: Sequence[str], traces: Traces) -> 
     for file in _uploaded(version, names):
         if not any(not traces.names_document(id) for id, _ in version.catalog.documents_under(str(file))):
             file.unlink(missing_ok=True)
+            with suppress(OSError):  # it has other files
+                file.parent.rmdir()
     for path in sorted((version.folder / "crawl").glob("*.db")):
         with closing(State(path)) as state:
             state.erase(traces)

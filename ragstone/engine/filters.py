@@ -38,7 +38,7 @@ def read_filter(version: Components, where: Filter | str | None, request: Reques
         return parsed
     fields = _Fields(version, request)
     refuse_unknown_fields(parsed, version.catalog.metadata_keys(fields.groups))
-    if fields.groups is not None:
+    if request.reader.groups is not None:
         refuse_foreign_groups(parsed, fields.groups)
     return _each(parsed, fields.adapted)
 
@@ -80,7 +80,7 @@ class _Fields:
 
     def __init__(self, version: Components, request: Request) -> None:
         self._catalog, self._allowed = version.catalog, request.allowed
-        self.groups: Sequence[str] | None = None if request.reader.groups is None else [*request.reader.names]
+        self.groups = request.reader.names
 
     def has(self, where: Filter) -> bool:
         """Return whether a document matches."""

@@ -151,8 +151,7 @@ class History:
             rated = _response(version, response_id, reader)
             if correction:
                 with suppress(NotFound):
-                    groups = None if reader.groups is None else reader.names
-                    correction = version.catalog.document(correction, groups).id
+                    correction = version.catalog.document(correction, reader.names).id
             voice, learner = voice or reader.name, version.history.learner()
             feedback = version.history.responses().rate(
                 response_id,
@@ -199,7 +198,7 @@ class History:
 
 def _response(version: Components, response_id: str, reader: Reader) -> Response:
     response = version.history.responses().get(response_id, reader)
-    groups = version.catalog.access_groups(response.evidence) if reader.groups is not None else {}
+    groups = version.catalog.access_groups(response.evidence)
     if not all(reader.may_read({READERS: named}) for named in groups.values()):
         raise NotFound(f"there is no answer '{response_id}', or it is no longer stored")
     chunks = version.catalog.chunks_by_id([one.chunk_id for one in response.passages])

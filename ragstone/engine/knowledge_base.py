@@ -232,7 +232,7 @@ class KnowledgeBase:
         if not given. Without ``keep``, neither the turn nor the answer is stored.
         """
         with self.current() as version:
-            request = version.request(reader, payer, response_id=response_id, keep=keep)
+            request = version.request(reader.within(session), payer, response_id=response_id, keep=keep)
             if task := task_of(question, before):
                 async with aclosing(background.done(version, task, request)) as events:
                     async for event in events:
@@ -282,7 +282,7 @@ class KnowledgeBase:
             UsageError, RetrievalError, ResponseError: as of `ask`.
         """
         with self.current() as version:
-            request = version.request(reader, payer, keep=keep)
+            request = version.request(reader.within(session), payer, keep=keep)
             with ending(version, self.listeners, question) as end:
                 events = Research(self._governed(version, question, request)).stream(
                     question,

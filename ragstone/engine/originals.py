@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import IO, Literal
 
 from ragstone import acquire
-from ragstone.core.access import Reader
+from ragstone.core.access import READERS, Reader
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.layout import Box, boxes
 from ragstone.core.reading import note_of
 from ragstone.core.records import Document, Span
+from ragstone.engine.attached import admitted
 from ragstone.engine.components import Components
 from ragstone.engine.opening import OpenVersions
 from ragstone.engine.roots import UPLOADS
@@ -137,7 +138,7 @@ class Originals:
             NotFound: this reader may read no such document, or more than one.
         """
         with self._versions.current() as version:
-            document = version.catalog.document(id, None if reader.groups is None else reader.names)
+            document = version.catalog.document(id, admitted(version.catalog, id, reader).names)
             placed = boxes(version.catalog.layout(document.id), start, end)
             if placed:
                 return tuple(CitedPage(number=page + 1, boxes=own) for page, own in placed.items())
@@ -267,7 +268,7 @@ class Originals:
 
 
 def _find(version: Components, id: str, reader: Reader) -> _Located:
-    document = version.catalog.document(id, None if reader.groups is None else reader.names)
+    document = version.catalog.document(id, admitted(version.catalog, id, reader).names)
     source = document.source
     if not source or "://" in source:
         return _Located(document=document, state="none")
@@ -311,11 +312,11 @@ def _may_save(version: Components, located: _Located, reader: Reader) -> bool:
     such as omitted columns.
     """
     if reader.groups is None:
-        return True
+        return True  # `_find` has checked that they may read it
     if located.has_parts:
         return False
     named = version.catalog.access_groups([id for id, _ in version.catalog.documents_under(located.document.source)])
-    return not any(set(reader.names).isdisjoint(groups) for groups in named.values())
+    return all(reader.may_read({READERS: groups}) for groups in named.values())
 
 
 def _pages(located: _Located) -> int:
@@ -327,7 +328,7 @@ def _pages(located: _Located) -> int:
 
 def _is_shown(version: Components, row: acquire.TableRow, reader: Reader) -> bool:
     try:
-        document = version.catalog.document(row.id, None if reader.groups is None else reader.names)
+        document = version.catalog.document(row.id, admitted(version.catalog, row.id, reader).names)
     except NotFound:
         return False
     return document.id == row.id and document.text == row.text

@@ -24,8 +24,9 @@ from ragstone import chunk
 from ragstone.acquire.readers.decode import decoded_file
 from ragstone.catalog.protocol import Catalog, Prepared
 from ragstone.catalog.rows import signature, text_hash
-from ragstone.core.access import READERS, groups_in
+from ragstone.core.access import ATTACHED, EVERYONE, READERS, groups_in, is_conversation
 from ragstone.core.errors import Conflict
+from ragstone.core.filters import Scalar
 from ragstone.core.protocols import Embedder
 from ragstone.core.records import UNCLEAR, Acquired, Decoded, Document, Finished, Skipped, Unchanged
 from ragstone.core.reports import AddReport, Plan, hidden_notices
@@ -310,14 +311,18 @@ def _inherit_groups(documents: Sequence[Document], catalog: Catalog, tally: _Tal
     document public on purpose.
     """
     undeclared = [one.id for one in documents if READERS not in one.metadata]
-    before = catalog.access_groups(undeclared) if undeclared and catalog.has_access_groups() else {}
+    before = catalog.access_groups(undeclared) if undeclared and catalog.restricts([EVERYONE]) else {}
     before |= {id: tally.pending_groups[id] for id in undeclared if id in tally.pending_groups}
     out: list[Document] = []
     for document in documents:
         if READERS in document.metadata:
             before[document.id] = groups_in(document.metadata[READERS])
         elif (groups := before.get(document.id)) is not None:
-            kept = {READERS: groups} if groups else {READERS: groups, UNCLEAR: _STILL_HIDDEN}
+            kept: dict[str, Scalar | tuple[Scalar, ...]] = (
+                {READERS: groups} if groups else {READERS: groups, UNCLEAR: _STILL_HIDDEN}
+            )
+            if groups and is_conversation(groups[0]):
+                kept[ATTACHED] = groups[0]
             document = replace(document, metadata={**document.metadata, **kept})
         out.append(document)
     return out

@@ -12,10 +12,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ragstone.core.access import READERS, Reader, owner_of
+from ragstone.core.access import READERS, Reader, conversation_group, owner_of
 from ragstone.core.answers import Turn
 from ragstone.core.errors import NotFound
 from ragstone.core.records import WEB, Chunk, Hit
+from ragstone.engine.attached import attached_to
 from ragstone.engine.components import Components
 from ragstone.history.conversations import StoredTurn
 from ragstone.history.responses import Response
@@ -88,14 +89,15 @@ def _turns(version: Components, secret: str, reader: Reader) -> list[tuple[_Kept
     """Return the turns that a link shows, and whether this reader may see each answer."""
     share = version.history.shares().find(secret)
     kept = _kept(version, share) if share else []
-    if not kept:
+    if share is None or not kept:
         raise NotFound("there is no such shared conversation; the link was revoked, or it has expired")
     out: list[tuple[_Kept, bool]] = []
     withheld = False
     for turn in kept:
-        may = reader.groups is None or (
-            turn.response is not None and _may_see(version, turn.response, reader, withheld)
-        )
+        if reader.groups is None:
+            may = _may_see_all(version, turn.response, share, reader, withheld)
+        else:
+            may = turn.response is not None and _may_see(version, turn.response, reader, withheld)
         withheld = withheld or not may
         out.append((turn, may))
     return out
@@ -125,6 +127,16 @@ def _may_see(version: Components, response: Response, reader: Reader, withheld: 
     asker = response.asker
     told_of_all = not response.passages and answer["outcome"] != "refusal"
     return bool(asker and asker.groups is not None and asker.groups <= (reader.groups or set()) and not told_of_all)
+
+
+def _may_see_all(version: Components, response: Response | None, share: Share, reader: Reader, withheld: bool) -> bool:
+    """Return whether a reader of everything may see an answer: unless it depends on what only its asker may read."""
+    if not attached_to(version.catalog, conversation_group(share.session)):
+        return True
+    if response is None or (withheld and response.answer["model"] not in (QUOTED, LOOKED_UP)):
+        return False
+    ids = _needed(response) | {one.chunk_id for one in response.passages}
+    return len(_readable(version, ids, reader)) == len(version.catalog.chunks_by_id([*ids]))
 
 
 def _needed(response: Response) -> set[str]:

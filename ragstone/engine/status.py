@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,6 +76,7 @@ def status_of(version: Components, reader: Reader) -> Status:
     if not reader.is_owner:
         return _readable_status(version, reader)
     counts, location = version.catalog.counts(), version.location
+    own = _readable_status(version, reader)
     engines = tuple(leg.status() for leg in version.external_indexes())
     costs = None
     with suppress(KnowledgeBaseError):  # `ragstone doctor` reports the faults of the journal
@@ -83,10 +84,10 @@ def status_of(version: Components, reader: Reader) -> Status:
     return Status(
         folder=str(version.folder),
         built_with=version.built,
-        documents=counts.documents,
-        chunks=counts.chunks,
+        documents=own.documents,
+        chunks=own.chunks,
         generation=counts.generation,
-        behind=counts.generation - version.indexes.terms().stamp.generation,
+        behind=own.behind,
         megabytes=megabytes(version.source.path),
         others=_other_versions(location),
         skipped=tuple(version.catalog.skipped()),
@@ -98,8 +99,8 @@ def status_of(version: Components, reader: Reader) -> Status:
         jobs=_job_counts(version),
         running=running(version.folder),
         notices=(
-            *_on_hidden(version.catalog),
-            *_on_partial(version.catalog),
+            *_on_hidden(version.catalog, reader.names),
+            *_on_partial(version.catalog, reader.names),
             *_on_languages(version),
             *_on_engines(engines),
         ),
@@ -108,11 +109,10 @@ def status_of(version: Components, reader: Reader) -> Status:
 
 def _readable_status(version: Components, reader: Reader) -> Status:
     catalog = version.catalog
-    groups = None if reader.groups is None else reader.names
     with catalog.snapshot():
         counts = catalog.counts()
-        documents = catalog.listing(groups, "", "", 1).total
-        chunks = counts.chunks if reader.allowed is None else len(catalog.select(reader.allowed))
+        documents = catalog.listing(reader.names, "", "", 1).total
+        chunks = len(catalog.select(reader.allowed)) if catalog.restricts(reader.names) else counts.chunks
     return Status(
         folder=str(version.folder),
         built_with=version.built,
@@ -126,18 +126,18 @@ def _readable_status(version: Components, reader: Reader) -> Status:
     )
 
 
-def _on_hidden(catalog: Catalog) -> tuple[str, ...]:
+def _on_hidden(catalog: Catalog, groups: Sequence[str]) -> tuple[str, ...]:
     """Return which documents nobody may read because it is unclear who may."""
     hidden: dict[str, tuple[int, list[str]]] = {}
-    for reason, count in catalog.common_values(None, UNCLEAR, MOST_REASONS + 1):
-        found = catalog.listing(None, "", "", MOST_NAMED, where=Compare(key=UNCLEAR, op="=", value=reason))
+    for reason, count in catalog.common_values(groups, UNCLEAR, MOST_REASONS + 1):
+        found = catalog.listing(groups, "", "", MOST_NAMED, where=Compare(key=UNCLEAR, op="=", value=reason))
         hidden[reason] = (count, [one.document_id for one in found.documents])
     return hidden_notices(hidden)
 
 
-def _on_partial(catalog: Catalog) -> tuple[str, ...]:
+def _on_partial(catalog: Catalog, groups: Sequence[str]) -> tuple[str, ...]:
     """Return which documents lack parts of their files."""
-    listing = catalog.listing(None, "", "", _MOST_LISTED, where=Exists(key=PARTIAL))
+    listing = catalog.listing(groups, "", "", _MOST_LISTED, where=Exists(key=PARTIAL))
     notes = {one.document_id: note for one in listing.documents if (note := partial_of(one))}
     if not notes:
         return ()

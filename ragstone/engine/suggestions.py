@@ -15,6 +15,7 @@ from ragstone.core.filters import Compare, Filter
 from ragstone.core.records import Document
 from ragstone.core.request import Deadline, Meter, Payer, Request
 from ragstone.engine.ask import Ask
+from ragstone.engine.attached import admitted
 from ragstone.engine.components import Components
 
 MOST_TRIED = 12
@@ -60,12 +61,12 @@ async def suggested(
     Raises:
         NotFound: this reader may read no such document.
     """
-    groups = None if reader.groups is None else reader.names
     if near:
-        document = version.catalog.document(near[0], groups)
+        reader = admitted(version.catalog, near[0], reader)
+        document = version.catalog.document(near[0], reader.names)
         candidates = [_suggestion(document, name) for name in _headings(document, near[1])]
     else:
-        candidates = list(_first(version, groups, where))
+        candidates = list(_first(version, reader.names, where))
     out: list[Suggestion] = []
     for candidate in candidates[:MOST_TRIED]:
         if len(out) == count:
@@ -121,7 +122,7 @@ async def _asked(version: Components, candidate: Suggestion, reader: Reader, pay
         deadline=Deadline.after(version.settings.services.deadline_seconds),
         meter=Meter(purpose="other", payer=payer),
         is_kept=False,
-        unrestricted=reader.groups is not None and not version.catalog.has_access_groups(),
+        unrestricted=not version.catalog.restricts(reader.names),
     )
     within: Filter = Compare(key="id", op="=", value=candidate.document_id)
     async with aclosing(Ask(version).stream(candidate.question, within, request)) as events:

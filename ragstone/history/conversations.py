@@ -178,6 +178,16 @@ class Conversations:
         whole = {one.name: "\n".join([one.title, *texts.get(one.name, [])]).casefold() for one in sessions}
         return [one for one in sessions if all(word in whole[one.name] for word in wanted)]
 
+    def names(self) -> list[str]:
+        """Return the stored names of all sessions, of every reader.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        with self._journal.reading() as db:
+            sql = "SELECT DISTINCT session FROM turns WHERE at >= ?"
+            return [name for (name,) in db.execute(sql, [self._oldest(self._clock())])] if db else []
+
     def name(self, session: str, *, title: str | None = None, pinned: bool | None = None) -> bool:
         """Rename a session, or pin it to the top; None leaves a property unchanged.
 

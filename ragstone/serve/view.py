@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ragstone.core.access import EVERYONE, READERS, Reader
+from ragstone.core.access import ATTACHED, EVERYONE, READERS, Reader
 from ragstone.core.answers import Answered, Event, EvidenceFound
 from ragstone.core.catalog import Listing
 from ragstone.core.filters import Filter
@@ -40,7 +40,9 @@ class View:
         return document_id if path.endswith(f"/{document_id}") else path.rpartition("/")[2]
 
     def metadata(self, metadata: Metadata) -> Metadata:
-        """Return metadata with only those groups that the reader is in."""
+        """Return metadata with only those groups that the reader is in; those of a conversation say nothing to them."""
+        if ATTACHED in metadata:
+            return {key: fact for key, fact in metadata.items() if key not in (ATTACHED, READERS)}
         named = metadata.get(READERS)
         if self.is_full or self.reader.groups is None or named is None:
             return metadata
@@ -55,8 +57,6 @@ class View:
 
     def listing(self, page: Listing) -> Listing:
         """Return a page of documents as it is shown."""
-        if self.is_full:
-            return page
         documents = tuple(
             replace(one, source=self.source(one.source, one.document_id), metadata=self.metadata(one.metadata))
             for one in page.documents

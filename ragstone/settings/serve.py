@@ -45,6 +45,12 @@ class UploadSettings(Section):
     total_mb: float = Field(
         default=2000.0, gt=0, description="Maximum size of all uploaded files together in megabytes."
     )
+    attached_files: int = Field(
+        default=10, ge=0, description="Maximum number of files attached to one conversation. 0 allows none."
+    )
+    attached_days: float = Field(
+        default=30.0, gt=0, description="Days until a file attached to a conversation is erased, at the latest."
+    )
 
 
 class TlsSettings(Section):

@@ -149,7 +149,7 @@ def test_where_no_document_names_groups_a_reader_costs_nothing(tmp_path: Path) -
 def test_what_is_added_in_the_very_moment_is_looked_at_again(
     engine: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts(engine).catalog, "has_access_groups", lambda: False)  # as a moment ago
+    monkeypatch.setattr(parts(engine).catalog, "restricts", lambda _: False)  # as a moment ago
     assert found(engine, "the", STAFF) == {"lunch.md", "staff/lift.md"}
     assert found(engine, "the", STRANGER) == {"lunch.md"}
 

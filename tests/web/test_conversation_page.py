@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -140,22 +139,6 @@ def test_first_questions_are_answered_by_their_documents(talked: str, visit: Ope
     turn = at.page.locator("article.turn")
     expect(turn.get_by_role("button", name="Citation 1")).to_be_visible()
     expect(turn).to_contain_text("Confidence")
-
-
-def test_a_file_is_uploaded_and_asked(talked: str, visit: Open, tmp_path: Path) -> None:
-    (tmp_path / "kiln.md").write_text("# The kiln\n\nThe kiln was lit in 1911 and burns lime at nine hundred degrees.")
-    at = visit(talked)
-    with at.page.expect_file_chooser() as choosing:
-        at.page.get_by_role("button", name="Upload files and ask them").click()
-    choosing.value.set_files(tmp_path / "kiln.md")
-    expect(at.page.get_by_text("Only in: kiln.md")).to_be_visible()
-    assert at.violations() == []
-    expect(at.ask("When was the kiln lit?")).to_contain_text("lit in 1911")
-    assert at.ask(ROMANS).locator(".refusal").count() == 1, "the file does not say it"
-    at.page.get_by_role("link", name="Sources").click()
-    at.page.get_by_role("button", name=re.compile("Delete: .*kiln")).click()
-    at.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(at.page.get_by_role("button", name=re.compile("Delete: .*kiln"))).to_have_count(0)
 
 
 def test_a_collection_is_made_and_chosen(talked: str, visit: Open) -> None:

@@ -266,16 +266,16 @@ export function App() {
             opened={opened && { turn: opened.turn, at: opened.at }}
             onOpen={open}
             canWrite={canWrite}
+            canAttach={(connection.me?.attached_files ?? 0) > 0}
             canConnect={(connection.me?.scopes.includes("admin") && !connection.me.writes) ?? false}
             models={connection.me?.models ?? []}
             scope={scope}
             onScope={setScope}
-            onAdded={changed}
           />
         )}
       </main>
       {opened && <SourcePanel targets={opened.targets} at={opened.at} onMove={move} onClose={close} />}
-      {canWrite && <DropZone onFiles={addFiles} />}
+      {canWrite && route.view !== "chat" && <DropZone told={say.dropToAdd} onFiles={addFiles} />}
       {dialogs}
     </div>
   );

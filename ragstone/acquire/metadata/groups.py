@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
-from ragstone.core.access import EVERYONE, READERS, groups_in, narrowed
+from ragstone.core.access import ATTACHED, EVERYONE, READERS, groups_in, is_conversation, narrowed
 from ragstone.core.named_groups import Named, is_access_list, named_in, together
 from ragstone.core.records import UNCLEAR, Document, Skipped
 from ragstone.settings import AccessSettings
@@ -20,11 +20,13 @@ class Given:
         limits: lists of groups, such as those of an upload or a connection; only groups in all of them may read.
         writer: the groups of the person who adds the file, who may name no others; None for an administrator.
         named: the groups that the file, or the one around it, names; None if it names none.
+        conversation: the group of the conversation that the file is attached to, which alone decides then.
     """
 
     limits: tuple[tuple[str, ...], ...] = ()
     writer: tuple[str, ...] | None = None
     named: Named | None = None
+    conversation: str = ""
 
     def also(self, named: Named | None) -> Given:
         """Return the same with what a file names, too."""
@@ -53,14 +55,20 @@ def with_groups(
     lists = {
         key: fact for key, fact in document.metadata.items() if is_access_list(key, fact, column, describes=describes)
     }
+    if given.conversation:
+        facts = {key: fact for key, fact in document.metadata.items() if key not in lists}
+        facts |= {READERS: (given.conversation,), ATTACHED: given.conversation}
+        return replace(document, metadata=facts)
     named = together(named_in(lists, column), given.named)
     if named and given.writer is not None and (reason := _refusal(named, given.writer)):
         return Skipped(source=document.source or document.id, reason=reason)
     of_folder = _of_folder(document.source or document.id, settings.folders)
     rules = [*given.limits, *([of_folder] if of_folder else [])]
     groups, problem = _decided(named, rules, settings.default)
+    if any(map(is_conversation, groups or ())):
+        groups, problem = (), "it names the group of a conversation; name other groups"
     # Only the decision stays: the lists may name groups that readers of the document must not learn of.
-    facts = {key: fact for key, fact in document.metadata.items() if key not in lists}
+    facts = {key: fact for key, fact in document.metadata.items() if key not in lists and key != ATTACHED}
     facts |= {READERS: groups} if groups is not None else {}
     facts |= {UNCLEAR: problem} if problem else {}
     return document if facts == document.metadata else replace(document, metadata=facts)

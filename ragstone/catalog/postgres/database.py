@@ -21,7 +21,7 @@ from ragstone.catalog.filters import Value, stored_value
 from ragstone.catalog.protocol import IdOf
 from ragstone.catalog.rows import TABLES, new_mark, text_hash
 from ragstone.catalog.verify import verify
-from ragstone.core.access import READERS
+from ragstone.core.access import deciding_key
 from ragstone.core.catalog import FIELDS, Finding
 from ragstone.core.errors import EngineError, KnowledgeBaseError
 from ragstone.core.filters import Scalar
@@ -315,7 +315,7 @@ class PostgresDialect:
             return "TRUE", []
         names = "SELECT 1 FROM facts f WHERE f.document = d.document AND f.chunk IS NULL AND f.key = ?"
         own = "AND f.kind = 't' AND f.value = ANY(?)"
-        return f"(NOT EXISTS ({names}) OR EXISTS ({names} {own}))", [READERS, READERS, [*groups]]
+        return f"(NOT EXISTS ({names}) OR EXISTS ({names} {own}))", [*[deciding_key(groups)] * 2, [*groups]]
 
     def under(self, root: str) -> Query:
         return self._under.format(root="?::text", hash="?"), [text_hash(root), *[root] * 8]

@@ -48,12 +48,16 @@ def longest(lease: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The input of a job: files, their folders, the groups that may read them and those of their writer, or sources."""
+    """The input of a job: files, the groups that may read them and those of their writer, or sources.
+
+    ``conversation`` is the group of the conversation that the files are attached to.
+    """
 
     files: tuple[str, ...] = ()
     groups: tuple[str, ...] | None = None
     writer: tuple[str, ...] | None = None
     sources: tuple[str, ...] = ()
+    conversation: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,6 +212,7 @@ def job_from_row(values: Sequence[Any]) -> Job:
             groups=None if groups is None else tuple(groups),
             writer=None if writer is None else tuple(writer),
             sources=tuple(work["sources"]),
+            conversation=work.get("conversation", ""),
         ),
         state=row["state"],
         server=row["server"],

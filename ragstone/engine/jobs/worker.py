@@ -185,7 +185,9 @@ async def do_job(kb: KnowledgeBase, job: Job, documents: list[str], is_ours: Cal
         return await kb.documents.add_files(files, note, roots=[*map(Path, job.work.sources)], share=share)
     if job.kind == "upload":
         own = job.work
-        return await kb.documents.add_uploads(files, note, groups=own.groups, writer=own.writer, share=share)
+        return await kb.documents.add_uploads(
+            files, note, groups=own.groups, writer=own.writer, conversation=own.conversation, share=share
+        )
     if job.kind == "page":
         return await kb.documents.add_page(job.work.sources[0], note)
     report = AddReport()

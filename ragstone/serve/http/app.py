@@ -34,6 +34,7 @@ from ragstone.serve.http.readiness import Readiness
 from ragstone.serve.http.routes import (
     administration,
     ask,
+    attachments,
     collections,
     documents,
     erasure,
@@ -55,6 +56,7 @@ from ragstone.serve.http.scheduler import Scheduler
 from ragstone.serve.http.service import Service
 from ragstone.serve.http.sign_in.desk import SignInDesk
 from ragstone.serve.http.sign_in.throttle import Throttle
+from ragstone.serve.http.sweeper import Sweeper
 from ragstone.serve.http.visitors import Visitors
 from ragstone.settings import ServeSettings
 
@@ -65,6 +67,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     documents.router,
     originals.router,
     jobs.router,
+    attachments.router,
     history.router,
     sharing.router,
     status.router,
@@ -129,6 +132,7 @@ def build_app(
         else Limits(),
         sign_in=SignInDesk(engine.history.journal(), own, Throttle(SharedCounts(engine.folder))),
         readiness=Readiness(engine, keys),
+        sweeper=Sweeper(engine, jobs, own.uploads.attached_days),
         warm_first=warm_first,
     )
     app = FastAPI(
@@ -198,15 +202,15 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
     service: Service = app.state.service
     warming = asyncio.create_task(_warm(service))
     await service.jobs.start()
-    scheduling = asyncio.create_task(service.scheduler.run())
+    running = [warming, *map(asyncio.create_task, (service.scheduler.run(), service.sweeper.run()))]
     if service.warm_first:
         await warming
     try:
         yield
     finally:
-        warming.cancel()
-        scheduling.cancel()
-        await asyncio.gather(warming, scheduling, return_exceptions=True)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
         service.limits.close()
         await service.jobs.stop()
         service.keys.close()

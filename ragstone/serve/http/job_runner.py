@@ -283,7 +283,8 @@ class JobRunner:
             work, folder = job.work, self._engine.folder
             files = [folder / Path(file) for file in work.files]
             add = self._engine.documents.add_uploads
-            return await add(files, on_progress, groups=work.groups, writer=work.writer)
+            conversation = work.conversation
+            return await add(files, on_progress, groups=work.groups, writer=work.writer, conversation=conversation)
         if job.kind == "page":
             return await self._engine.documents.add_page(job.work.sources[0], on_progress)
         report = AddReport()

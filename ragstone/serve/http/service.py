@@ -37,6 +37,7 @@ from ragstone.serve.http.question_slots import QuestionSlots
 from ragstone.serve.http.readiness import Readiness
 from ragstone.serve.http.scheduler import Scheduler
 from ragstone.serve.http.sign_in.desk import SignInDesk
+from ragstone.serve.http.sweeper import Sweeper
 from ragstone.serve.http.telemetry import Metrics, QuestionEnd, log_error
 from ragstone.services.models import build_chat_model
 from ragstone.services.running import Trial, tried
@@ -75,6 +76,7 @@ class Service:
     limits: Limits
     sign_in: SignInDesk
     readiness: Readiness
+    sweeper: Sweeper
     warm_first: bool = False
     drawing: DrawingTurns = field(default_factory=DrawingTurns)
     metrics: Metrics = field(default_factory=Metrics)

@@ -2,6 +2,7 @@ import { errorFrom } from "./errors";
 import { keys } from "./keys";
 import { type AnswerEvent, answerEvents } from "./query";
 import type {
+  Attachment,
   Collection,
   Conversation,
   ConversationChange,
@@ -189,6 +190,21 @@ export const api = {
     onProgress: (share: number) => void,
     signal: AbortSignal,
   ): Promise<Job> => upload(address(["documents"]), { file, name, groups }, authorization(), onProgress, signal),
+
+  /** Return the files that are attached to a conversation. */
+  attachments: async (session: string) =>
+    (await json<{ attachments: Attachment[] }>(address(["attachments"], { session }), { quiet: true })).attachments,
+
+  attach: (session: string, file: File, onProgress: (share: number) => void, signal: AbortSignal): Promise<Job> =>
+    upload(
+      address(["attachments"], { session }),
+      { file, name: file.name, groups: null },
+      authorization(),
+      onProgress,
+      signal,
+    ),
+
+  detach: (session: string, file: string) => sent(address(["attachments"], { session, file }), { method: "DELETE" }),
 
   /** Add a web page or feed by its address. */
   addPage: (added: string) => json<Job>(address(["pages"]), { method: "POST", body: { address: added } }),

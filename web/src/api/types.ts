@@ -4,6 +4,7 @@ type Schemas = components["schemas"];
 
 /** The API's messages by their names. `npm run types` generates `schema.d.ts` from `docs/openapi.json`; git ignores it. */
 export type Asked = Schemas["Asked"];
+export type Attachment = Schemas["Attachment"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type Answer = Schemas["Answer"];
 export type Citation = Schemas["Citation"];

@@ -1,7 +1,7 @@
 import { errorFrom } from "./errors";
 import type { Job } from "./types";
 
-/** Upload a file under a name, for the groups that may read it, and return its job. Uses XMLHttpRequest, because `fetch` does not report upload progress. */
+/** Upload a file under a name, for the groups that may read it if any are given, and return its job. Uses XMLHttpRequest, because `fetch` does not report upload progress. */
 export function upload(
   url: URL,
   { file, name, groups }: { file: File; name: string; groups: readonly string[] | null },

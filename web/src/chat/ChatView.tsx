@@ -2,6 +2,7 @@ import { type RefObject, useEffect, useRef, useState } from "react";
 import type { Suggestion } from "../api/types";
 import { both, confined, type Scoped } from "../filters/scope";
 import { useCollections } from "../filters/useCollections";
+import { DropZone } from "../library/DropZone";
 import { useAnnounce } from "../shell/Announcer";
 import { plainOf } from "../text/markdown";
 import { words } from "../words/words";
@@ -20,24 +21,25 @@ interface Props {
   opened: { turn: string; at: number } | null;
   onOpen: (turn: string, targets: Target[], at: number) => void;
   canWrite: boolean;
+  /** Whether the reader may attach files to a conversation. */
+  canAttach: boolean;
   /** Whether the reader could connect a language model, and there is none. */
   canConnect: boolean;
   /** The language models to choose from. */
   models: readonly string[];
   scope: readonly Scoped[];
   onScope: (change: readonly Scoped[] | ((scope: readonly Scoped[]) => readonly Scoped[])) => void;
-  /** The stored documents have changed. */
-  onAdded: () => void;
 }
 
-export function ChatView({ chat, box, opened, onOpen, canWrite, canConnect, models, scope, onScope, onAdded }: Props) {
+export function ChatView(props: Props) {
+  const { chat, box, opened, onOpen, canWrite, canAttach, canConnect, models, scope, onScope } = props;
   const { turns } = chat;
   const last = turns.at(-1);
   const end = useRef<HTMLLIElement>(null);
   const [question, setQuestion] = useState("");
   useTold(last);
   const collections = useCollections();
-  const { attached, attach } = useAttached(onScope, onAdded);
+  const attaching = useAttached(chat.session, chat.begin, onScope);
   const [chosen, setChosen] = useState("");
   const collection = collections.find((one) => one.name === chosen) ?? null;
   const askSuggested = ({ question, document_id: id, title }: Suggestion) =>
@@ -84,8 +86,7 @@ export function ChatView({ chat, box, opened, onOpen, canWrite, canConnect, mode
         collections={collections}
         collection={collection}
         onCollection={setChosen}
-        onAttach={canWrite ? (files) => void attach(files) : null}
-        attached={attached}
+        attaching={canAttach ? attaching : null}
         scope={scope}
         onScope={onScope}
         models={models}
@@ -96,6 +97,9 @@ export function ChatView({ chat, box, opened, onOpen, canWrite, canConnect, mode
         onAsk={(question, where) => chat.ask(question, both(collection?.where ?? "", where))}
         onStop={chat.stop}
       />
+      {canAttach && (
+        <DropZone told={words().dropToAsk} onFiles={(files) => void attaching.attach(files.map(({ file }) => file))} />
+      )}
     </>
   );
 }

@@ -20,8 +20,7 @@ function show(underWay = false, among: readonly Scoped[] = [], models: readonly 
         box={box}
         underWay={underWay}
         before="The one before?"
-        onAttach={null}
-        attached={[]}
+        attaching={null}
         collections={[]}
         collection={null}
         onCollection={() => undefined}

@@ -6,15 +6,15 @@ import { useFields } from "../filters/useFields";
 import { type Filter, NO_FILTER, whereOf } from "../filters/where";
 import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
+import { day } from "../shell/time";
 import { words } from "../words/words";
+import type { Attaching } from "./useAttached";
 
 interface Props {
   box: RefObject<HTMLTextAreaElement | null>;
   underWay: boolean;
-  /** Upload files to ask; null if the reader may not. */
-  onAttach: ((files: readonly File[]) => void) | null;
-  /** Files that are being uploaded, or could not be read, with what is told of each. */
-  attached: readonly (readonly [string, string])[];
+  /** The files of the conversation; null if the reader may not attach any. */
+  attaching: Attaching | null;
   before: string;
   /** Collections to choose from; no choice if there are none. */
   collections: readonly Collection[];
@@ -38,7 +38,7 @@ const MOST_ROWS = 8;
 
 /** The question box, with a filter on documents. */
 export function Composer(props: Props) {
-  const { box, underWay, before, scope, onScope, question, onQuestion, onAsk, onStop } = props;
+  const { box, underWay, attaching, before, scope, onScope, question, onQuestion, onAsk, onStop } = props;
   const [filter, setFilter] = useState<Filter>(NO_FILTER);
   const [filtering, setFiltering] = useState(false);
   const fields = useFields(filtering);
@@ -82,9 +82,16 @@ export function Composer(props: Props) {
             ))}
           </ul>
         )}
-        {props.attached.length > 0 && (
-          <ul className="scope" aria-live="polite">
-            {props.attached.map(([name, state]) => (
+        {attaching && attaching.files.length + attaching.states.length > 0 && (
+          <ul className="scope" aria-live="polite" aria-label={say.attached}>
+            {attaching.files.map((file) => (
+              <li key={`${file.file} ${file.added}`} title={say.attachedUntil(day(file.until))}>
+                <Icon name="upload" />
+                <span className="clip">{file.file}</span>
+                <IconButton icon="close" label={say.detach(file.file)} onClick={() => void attaching.detach(file)} />
+              </li>
+            ))}
+            {attaching.states.map(([name, state]) => (
               <li key={name}>
                 <span className="clip">
                   {name}: {state}
@@ -104,7 +111,7 @@ export function Composer(props: Props) {
           onKeyDown={pressed}
         />
         <div className="composer-tools">
-          {props.onAttach && <Attach onFiles={props.onAttach} />}
+          {attaching && <Attach onFiles={(files) => void attaching.attach(files)} />}
           {props.collections.length > 0 && (
             <select
               className="models"

@@ -1,5 +1,6 @@
 import { safeLink } from "../text/links";
 import { plainOf } from "../text/markdown";
+import { words } from "../words/words";
 import { placeOf, type Target } from "./target";
 
 interface Props {
@@ -12,13 +13,14 @@ interface Props {
 export function TargetCard({ target, current, onOpen }: Props) {
   const place = placeOf(target);
   const link = safeLink(target.url);
+  const where = [target.isAttached && words().attachedHere, place || link?.host].filter(Boolean).join(" · ");
   return (
     <button type="button" className="card" aria-pressed={current} onClick={onOpen}>
       <span className="card-title">
         {target.marker !== null && <span className="card-number">{target.marker}</span>}
         <span className="clip">{target.title}</span>
       </span>
-      {(place || link) && <span className="card-place">{place || link?.host}</span>}
+      {where && <span className="card-place">{where}</span>}
       <span className="card-quote">{plainOf(target.quote)}</span>
     </button>
   );

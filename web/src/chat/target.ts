@@ -3,6 +3,7 @@ import type { Cited } from "../shell/route";
 import { shared } from "../words/shared";
 
 const WEB = "web:";
+const ATTACHED = "uploads/conversations/";
 
 /** A place in a document that can be opened next to the answer. */
 export interface Target {
@@ -11,6 +12,8 @@ export interface Target {
   documentId: string;
   /** Whether it is a web page, which is not stored. */
   isWeb: boolean;
+  /** Whether it is attached to the conversation. */
+  isAttached: boolean;
   start: number;
   end: number;
   title: string;
@@ -27,6 +30,7 @@ export function ofCitation(one: Citation, hits: readonly Hit[]): Target {
     marker: one.marker,
     documentId: one.document_id,
     isWeb: one.chunk_id.startsWith(WEB),
+    isAttached: one.document_id.startsWith(ATTACHED),
     start: one.start,
     end: one.end,
     title: one.title || nameOf(one.document_id),
@@ -43,6 +47,7 @@ export function ofHit(hit: Hit): Target {
     marker: null,
     documentId: hit.document_id,
     isWeb: hit.chunk_id.startsWith(WEB),
+    isAttached: hit.document_id.startsWith(ATTACHED),
     start: hit.start,
     end: hit.end,
     title: hit.title || nameOf(hit.document_id),
@@ -57,13 +62,32 @@ export function ofHit(hit: Hit): Target {
 /** Return a target for a whole document. */
 export function ofListed(one: Listed): Target {
   const title = one.title || nameOf(one.document_id);
-  const nowhere = { marker: null, isWeb: false, start: 0, end: 0, section: "", page: "", quote: "", passage: null };
+  const nowhere = {
+    marker: null,
+    isWeb: false,
+    isAttached: false,
+    start: 0,
+    end: 0,
+    section: "",
+    page: "",
+    quote: "",
+    passage: null,
+  };
   return { ...nowhere, documentId: one.document_id, title, url: one.url };
 }
 
 /** Return a target for a place that an address names. */
 export function ofPlace({ documentId, start, end }: Cited): Target {
-  const unknown = { marker: null, isWeb: false, url: "", section: "", page: "", quote: "", passage: null };
+  const unknown = {
+    marker: null,
+    isWeb: false,
+    isAttached: false,
+    url: "",
+    section: "",
+    page: "",
+    quote: "",
+    passage: null,
+  };
   return { ...unknown, documentId, title: "", start, end };
 }
 

@@ -1,45 +1,88 @@
-import { useCallback, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import { told } from "../api/errors";
+import type { Attachment } from "../api/types";
 import type { Scoped } from "../filters/scope";
 import { outcome, taken } from "../library/useUploads";
 import { words } from "../words/words";
-import { nameOf } from "./target";
 
 /** Documents of one file that questions are confined to; a table has one for each row. */
 const MOST = 10;
 
-/** Upload files from the question box; the next questions are confined to them. */
+export interface Attaching {
+  /** The files of the conversation. */
+  files: readonly Attachment[];
+  /** Files that are being read, or could not be, with what is told of each. */
+  states: readonly (readonly [string, string])[];
+  attach: (files: readonly File[]) => Promise<void>;
+  detach: (file: Attachment) => Promise<void>;
+}
+
+/**
+ * The files that are attached to a conversation. The next questions are confined to a new one. `begin` returns the name
+ * of the conversation, and begins one if there is none.
+ */
 export function useAttached(
+  session: string,
+  begin: () => string,
   onScope: (change: (scope: readonly Scoped[]) => readonly Scoped[]) => void,
-  onAdded: () => void,
-) {
+): Attaching {
+  const [files, setFiles] = useState<readonly Attachment[]>([]);
   const [states, setStates] = useState<Readonly<Record<string, string>>>({});
+  const shown = useRef(session);
+  shown.current = session;
+  const load = useCallback(async (of: string) => {
+    const found = of ? await api.attachments(of).catch(() => []) : [];
+    if (shown.current === of) setFiles(found);
+  }, []);
+  const begun = useRef("");
+  useEffect(() => {
+    if (begun.current !== session) setStates({});
+    void load(session);
+  }, [session, load]);
+
   const attach = useCallback(
-    async (files: readonly File[]) => {
-      const tell = (name: string, state: string) => setStates((all) => ({ ...all, [name]: state }));
-      for (const file of files) {
+    async (chosen: readonly File[]) => {
+      const of = begin();
+      begun.current = of;
+      shown.current = of;
+      const tell = (name: string, state: string) => {
+        if (shown.current === of) setStates((all) => ({ ...all, [name]: state }));
+      };
+      for (const file of chosen) {
         try {
+          tell(file.name, words().uploadStates.sending);
           const job = await taken(
-            (onShare) => api.upload(file, file.name, null, onShare, new AbortController().signal),
+            (onShare) => api.attach(of, file, onShare, new AbortController().signal),
             ({ state }) => state && tell(file.name, words().uploadStates[state]),
           );
-          const said = outcome(job); // an error if the file gave no document
+          outcome(job); // an error if the file gave no document
           const ids = job.document_ids;
-          const isFew = ids.length > 0 && ids.length <= MOST;
-          if (isFew)
+          if (shown.current === of && ids.length > 0 && ids.length <= MOST)
             onScope((scope) => [
               ...scope.filter((one) => !ids.includes(one.id)),
-              ...ids.map((id) => ({ id, title: nameOf(id) })),
+              ...ids.map((id) => ({ id, title: file.name })),
             ]);
-          tell(file.name, isFew ? "" : said || words().uploadStates.done);
-          onAdded();
+          tell(file.name, "");
         } catch (error) {
           tell(file.name, told(error));
         }
+        await load(of);
       }
     },
-    [onScope, onAdded],
+    [begin, load, onScope],
   );
-  return { attached: Object.entries(states).filter(([, state]) => state), attach };
+  const detach = useCallback(
+    async (file: Attachment) => {
+      try {
+        await api.detach(session, file.file);
+        onScope((scope) => scope.filter((one) => !file.document_ids.includes(one.id)));
+      } catch (error) {
+        setStates((all) => ({ ...all, [file.file]: told(error) }));
+      }
+      await load(session);
+    },
+    [session, load, onScope],
+  );
+  return { files, states: Object.entries(states).filter(([, state]) => state), attach, detach };
 }

@@ -15,6 +15,8 @@ export interface Chatting {
   /** The language model that was chosen for this conversation; empty for the default. */
   model: string;
   onModel: (model: string) => void;
+  /** Return the name of the conversation; begin one if there is none yet. */
+  begin: () => string;
   ask: (question: string, where: string) => void;
   again: (turn: Turn) => void;
   stop: (session?: string) => void;
@@ -55,16 +57,21 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
     };
   }, []);
 
+  const begin = useCallback(() => {
+    const named = chat.session || randomId();
+    if (!chat.session) {
+      dispatch({ type: "opened", session: named, loading: false });
+      setModels((held) => ({ ...held, "": "", [named]: model }));
+      onAsked(named);
+    }
+    return named;
+  }, [chat.session, model, onAsked]);
   const send = useCallback(
     async (id: string, question: string, where: string) => {
-      const named = chat.session || randomId();
+      const named = begin();
       running.current.get(named)?.abort();
       const stopper = new AbortController();
       running.current.set(named, stopper);
-      if (!chat.session) {
-        dispatch({ type: "opened", session: named, loading: false });
-        setModels((held) => ({ ...held, "": "", [named]: model }));
-      }
       dispatch({ type: "asked", session: named, id, question, where });
       onAsked(named);
       try {
@@ -77,7 +84,7 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
         else dispatch({ type: "failed", session: named, id, error: told(error) });
       }
     },
-    [chat.session, model, onAsked, onDone],
+    [begin, model, onAsked, onDone],
   );
 
   const stop = useCallback((which = chat.session) => running.current.get(which)?.abort(), [chat.session]);
@@ -103,6 +110,7 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
     answering: chats.left.filter(isAnswering),
     model,
     onModel: (chosen) => setModels((held) => ({ ...held, [chat.session]: chosen })),
+    begin,
     ask: (question, where) => {
       if (!isUnderWay(chat.turns.at(-1))) void send(randomId(), question, where);
     },

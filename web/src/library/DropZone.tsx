@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 import { Icon } from "../shell/Icon";
-import { words } from "../words/words";
 import { dropped, type Named } from "./folders";
 
-/** Accept files and folders that are dropped anywhere on the page. */
-export function DropZone({ onFiles }: { onFiles: (files: Named[]) => void }) {
+/** Accept files and folders that are dropped anywhere on the page, and say what becomes of them. */
+export function DropZone({ told, onFiles }: { told: string; onFiles: (files: Named[]) => void }) {
   const [over, setOver] = useState(false);
   const latest = useRef(onFiles);
   latest.current = onFiles;
@@ -34,7 +33,7 @@ export function DropZone({ onFiles }: { onFiles: (files: Named[]) => void }) {
   }, []);
   return over ? (
     <div className="drop-over" aria-hidden="true">
-      <Icon name="upload" /> {words().dropToAdd}
+      <Icon name="upload" /> {told}
     </div>
   ) : null;
 }

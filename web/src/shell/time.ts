@@ -18,3 +18,6 @@ export function ago(at: number, now = Date.now() / 1000): string {
   }
   return words().justNow;
 }
+
+/** Return the day of a time in ISO 8601, as the reader writes it. */
+export const day = (at: string): string => new Date(at).toLocaleDateString(language(), { dateStyle: "medium" });

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragstone.core.access import READERS
-from ragstone.core.catalog import EngineStatus, IndexedCatalog
+from ragstone.core.access import ATTACHED, READERS
+from ragstone.core.catalog import EngineStatus, IndexedCatalog, selected
 from ragstone.core.errors import EngineError, NotFound
+from ragstone.core.filters import Exists
 from ragstone.core.records import Chunk, Document
 from ragstone.index.engines.postgres.script import SCHEMA
 from ragstone.index.follow.collection_names import CollectionNames
@@ -119,12 +120,17 @@ class PostgresDocuments:
     # ------------------------------------------------------------ what is there, and what should be
 
     def _behind(self) -> tuple[dict[str, str], list[uuid.UUID]]:
-        """Return the documents to write, as ids and signatures, and the keys of those to delete."""
+        """Return the documents to write, as ids and signatures, and the keys of those to delete.
+
+        Documents that are attached to conversations are left out: programs that read the tables know no conversations.
+        """
         if not self._names.is_in_use:
             return {}, []
+        attached = {one.document_id for one in selected(self._catalog, Exists(key=ATTACHED))}
         wanted = {
             id: f"{self._names.version} {self._made_with} {signature}"
             for id, signature, _ in self._catalog.ordered_signatures()
+            if id not in attached
         }
         with self._server.transaction(patient=True) as db:
             if db.execute("SELECT to_regprocedure(%s)", [f"{SCHEMA}.terms(text,text)"]).fetchone() == (None,):

@@ -143,10 +143,11 @@ async def change_conversation(
 
 @router.delete("/conversations/{session:path}", responses={**errors.READING})
 async def forget(session: SessionPath, service: Here, caller: Reading) -> Forgotten:
-    """Delete a conversation with its text."""
+    """Delete a conversation with its text and the files that are attached to it."""
     turns = await asyncio.to_thread(partial(service.engine.history.forget, session, reader=caller.reader))
     if not turns:
         raise NotFound("there is no such conversation")
+    service.sweeper.end(session, caller.reader)
     return Forgotten(turns=turns)
 
 

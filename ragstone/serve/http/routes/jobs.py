@@ -238,7 +238,7 @@ async def upload(request: HttpRequest, response: HttpResponse, service: Here, ca
     work = Work(files=files, groups=groups, writer=None if own is None else tuple(sorted(own)))
     status = await service.jobs.submit("upload", work, caller.reader.who)
     response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"
-    return _job(status, service, caller)
+    return job_of(status, service, caller)
 
 
 @router.post("/pages", status_code=202, response_model=Job, responses={**errors.CHANGING})
@@ -251,7 +251,7 @@ async def add_page(body: PageRequest, service: Here, caller: Writing, response: 
         raise Refused("forbidden", "web pages cannot be added here with this key")
     status = await service.jobs.submit("page", Work(sources=(body.address,)), caller.reader.who)
     response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"
-    return _job(status, service, caller)
+    return job_of(status, service, caller)
 
 
 def may_add_pages(service: Service, caller: Caller) -> bool:
@@ -276,14 +276,14 @@ async def sync(service: Here, caller: Administering, response: HttpResponse, bod
     status = await service.jobs.submit("sync", Work(sources=wanted), caller.reader.who)
     await service.noted(caller, "sync", ", ".join(wanted))
     response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"
-    return _job(status, service, caller)
+    return job_of(status, service, caller)
 
 
 @router.get("/jobs", responses={**errors.READING})
 async def jobs(service: Here, caller: Reading, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> JobList:
     """List the caller's jobs, newest first. Administrators see all jobs."""
     own = [status for status in await service.jobs.last(500) if _may_see(status, caller)]
-    return JobList(jobs=[_job(status, service, caller) for status in own[:limit]])
+    return JobList(jobs=[job_of(status, service, caller) for status in own[:limit]])
 
 
 @router.get(
@@ -308,7 +308,7 @@ async def job(
     if not _may_see(status, caller):
         raise NotFound(f"there is no job '{job_id}'")
     if STREAM not in request.headers.get("accept", ""):
-        return _job(status, service, caller)
+        return job_of(status, service, caller)
     request_id = request.scope[REQUEST_ID]
     return EventStream(
         _watched(service, job_id, caller),
@@ -320,15 +320,17 @@ async def job(
 async def _watched(service: Service, id: str, caller: Caller) -> AsyncGenerator[ServerEvent]:
     async with aclosing(service.jobs.watch(id)) as changes:
         async for status in changes:
-            yield ServerEvent(event="end" if status.job.is_over else "progress", data=_job(status, service, caller))
+            yield ServerEvent(event="end" if status.job.is_over else "progress", data=job_of(status, service, caller))
 
 
-def _job(status: JobStatus, service: Service, caller: Caller) -> Job:
+def job_of(status: JobStatus, service: Service, caller: Caller) -> Job:
+    """Return a job as its caller sees it."""
     return Job.of(status, f"{service.engine.folder.resolve()}/", caller.view)
 
 
 def _may_see(status: JobStatus, caller: Caller) -> bool:
-    return caller.is_admin or status.job.reader == caller.reader.who
+    is_own = status.job.reader == caller.reader.who
+    return is_own or (caller.is_admin and not status.job.work.conversation)
 
 
 def _groups(named: list[str] | None, caller: Caller) -> tuple[str, ...] | None:

@@ -47,6 +47,7 @@ class Me(Response):
     person: str | None = Field(description="the person who is signed in; null for a key")
     has_password: bool = Field(description="whether the person can change their password here")
     web_pages: bool = Field(description="whether the caller may add web pages by their address")
+    attached_files: int = Field(description="files that a conversation may have; 0 if the caller may attach none")
     models: list[str] = Field(description="language models that a question may choose from")
     writes: bool = Field(description="whether a language model writes the answers, which else quote")
 
@@ -275,6 +276,7 @@ async def me(service: Here, caller: Reading) -> Me:
         person=caller.session.shown if caller.session else None,
         has_password=caller.session is not None and caller.session.via == "password",
         web_pages=may_add_pages(service, caller),
+        attached_files=0 if caller.is_visitor else service.settings.uploads.attached_files,
         models=list(service.settings.models),
         writes=(await service.live.settings()).respond.model.name != EXTRACTIVE,
     )

@@ -1,0 +1,144 @@
+"""Files that are attached to one conversation: only its person finds them, and only in it."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi import Request as HttpRequest
+from fastapi import Response as HttpResponse
+from pydantic import Field
+
+from ragstone.core.errors import KnowledgeBaseError, NotFound
+from ragstone.engine.attached import Attached, folder_of, until
+from ragstone.engine.jobs.queue import Work
+from ragstone.serve.http import errors, uploads
+from ragstone.serve.http.authentication import Reading
+from ragstone.serve.http.errors import Refused
+from ragstone.serve.http.messages import Characters, Response
+from ragstone.serve.http.routes.ask import PRINTABLE
+from ragstone.serve.http.routes.jobs import Job, job_of
+from ragstone.serve.http.service import Here
+
+
+# ---------------------------------------------------------------- messages
+class Attachment(Response):
+    """A file of a conversation that was read."""
+
+    file: str
+    document_ids: list[str] = Field(description="its documents: one, or those of the rows of a table")
+    characters: Characters
+    added: str = Field(description="when it was attached, in ISO 8601")
+    until: str = Field(description="when it is erased at the latest, in ISO 8601")
+
+
+class AttachmentList(Response):
+    """The files of a conversation, by name."""
+
+    attachments: list[Attachment]
+
+
+class Detached(Response):
+    """The ids of the documents that were erased."""
+
+    erased: list[str]
+
+
+_FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["files"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "files": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
+                    },
+                }
+            }
+        },
+    }
+}
+
+# ---------------------------------------------------------------- routes
+router = APIRouter(tags=["people"])
+SessionQuery = Annotated[
+    str, Query(min_length=1, max_length=200, pattern=PRINTABLE, description="name of the caller's conversation")
+]
+FileQuery = Annotated[str, Query(min_length=1, max_length=300, description="name of the file")]
+
+
+@router.post("/attachments", status_code=202, response_model=Job, openapi_extra=_FORM, responses={**errors.UPLOADING})
+async def attach(
+    request: HttpRequest, response: HttpResponse, service: Here, caller: Reading, session: SessionQuery
+) -> Job:
+    """Attach files to a conversation, which a job reads. A file replaces one of the same name.
+
+    Only questions of the caller in this conversation find them. They are erased with the conversation, or after
+    `serve.uploads.attached_days`.
+    """
+    most, settings = service.settings.uploads.attached_files, service.settings.uploads
+    if caller.is_visitor or not most:
+        raise Refused("forbidden", "files cannot be attached to conversations here")
+    folder, inside = service.engine.folder, caller.reader.within(session).conversation
+    held = await asyncio.to_thread(partial(service.engine.documents.attached, session, reader=caller.reader))
+    try:
+        received = await uploads.receive(
+            request.stream(),
+            request.headers.get("content-type", ""),
+            folder / uploads.FOLDER,
+            settings,
+            service.jobs.server,
+        )
+        try:
+            if received.groups is not None:
+                raise Refused("usage", "attached files are for the caller alone; leave out 'groups'")
+            if len({*(one.file for one in held), *received.files}) > most:
+                raise Refused("too_large", f"a conversation may have {most} attached files; remove one first")
+            files = await asyncio.to_thread(uploads.store, received, folder, folder_of(inside))
+        except BaseException:
+            received.discard()
+            raise
+    except OSError as error:
+        raise KnowledgeBaseError(f"the files could not be written: {error}") from error
+    status = await service.jobs.submit("upload", Work(files=files, conversation=inside), caller.reader.who)
+    response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"
+    return job_of(status, service, caller)
+
+
+@router.get("/attachments", responses={**errors.READING})
+async def attachments(service: Here, caller: Reading, session: SessionQuery) -> AttachmentList:
+    """List the files that are attached to a conversation of the caller."""
+    days = service.settings.uploads.attached_days
+    held = await asyncio.to_thread(partial(service.engine.documents.attached, session, reader=caller.reader))
+    files = dict[str, list[Attached]]()
+    for one in held:
+        files.setdefault(one.file, []).append(one)
+    listed = [_shown(name, documents, days) for name, documents in sorted(files.items())]
+    return AttachmentList(attachments=listed)
+
+
+@router.delete("/attachments", responses={**errors.CHANGING})
+async def detach(service: Here, caller: Reading, session: SessionQuery, file: FileQuery) -> Detached:
+    """Erase a file of a conversation, with every trace of it."""
+    held = await asyncio.to_thread(partial(service.engine.documents.attached, session, reader=caller.reader))
+    ids = [one.document_id for one in held if one.file == file]
+    if not ids:
+        raise NotFound("the conversation has no such file")
+    async with asyncio.timeout(service.settings.request_seconds):
+        return Detached(erased=await service.sweeper.detach(ids, session, caller.reader))
+
+
+def _shown(name: str, documents: list[Attached], days: float) -> Attachment:
+    added = min(one.added for one in documents)
+    return Attachment(
+        file=name,
+        document_ids=[one.document_id for one in documents],
+        characters=sum(one.characters for one in documents),
+        added=added,
+        until=until(added, days),
+    )
