@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -66,6 +67,16 @@ def attached_to(catalog: Catalog, conversation: str) -> list[Attached]:
 def until(added: str, days: float) -> str:
     """Return when an attached document is erased at the latest, in ISO 8601, given when it was added."""
     return (datetime.fromisoformat(added) + timedelta(days=days)).isoformat(timespec="seconds")
+
+
+def clear_files(version: Components) -> None:
+    """Delete attached files without a document, such as those of which another host has erased the documents."""
+    for file in (version.folder / UPLOADS / "conversations").glob("*/*"):
+        with suppress(OSError):  # another process deletes it
+            is_old = time.time() - file.stat().st_mtime > UNASKED_SECONDS
+            if is_old and not version.catalog.documents_under(str(file.resolve())):
+                file.unlink()
+                file.parent.rmdir()
 
 
 def expired(version: Components, days: float, ended: Collection[str] = ()) -> list[str]:

@@ -24,7 +24,7 @@ from ragstone.core.reading import Reading, reading_of
 from ragstone.core.records import Acquired, Document, Skipped
 from ragstone.core.reports import AddReport, Plan
 from ragstone.core.request import Request
-from ragstone.engine.attached import Attached, admitted, attached_to, expired
+from ragstone.engine.attached import Attached, admitted, attached_to, clear_files, expired
 from ragstone.engine.components import Components
 from ragstone.engine.erasure import Erasure, forget
 from ragstone.engine.following import follow, locked, with_engine_notices
@@ -349,7 +349,9 @@ class Documents:
         """
         with self._versions.current() as version:
             ids = expired(version, days, ended)
-            return list(forget(version, ids, self._versions.patience, reader=OWNER).documents) if ids else []
+            erased = list(forget(version, ids, self._versions.patience, reader=OWNER).documents) if ids else []
+            clear_files(version)
+            return erased
 
     def forget_skipped(self, source: str) -> None:
         """Delete the report on a file that could not be read.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import httpx2
 import pytest
 from live import Live, Serving, make_key
 from pdf_file import pdf
+
+from ragstone.core.access import OWNER
 
 WORD = "zanzibar-quince"
 NOTE = f"The code word of the boathouse is {WORD}. The boathouse opens in April.".encode()
@@ -135,6 +138,18 @@ def test_erases_the_file_after_its_time(serving: Serving) -> None:
     time.sleep(1.1)  # times of documents are in whole seconds
     assert len(live.engine.documents.erase_expired(days=1e-9)) == 1
     assert holds(live.engine.folder) == []
+
+
+def test_deletes_files_whose_documents_are_gone(serving: Serving) -> None:
+    live = serving()
+    (id,) = attach(live, ("boat.txt", NOTE))["document_ids"]
+    live.engine.documents.remove([id], reader=OWNER.within("s"))
+    file = live.engine.folder / id
+    live.engine.documents.erase_expired(days=1)
+    assert file.exists(), "a job may still wait to read it"
+    os.utime(file, (1, 1))
+    live.engine.documents.erase_expired(days=1)
+    assert not file.parent.exists()
 
 
 def test_limits_and_refuses(serving: Serving) -> None:
