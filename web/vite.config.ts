@@ -57,7 +57,7 @@ export default defineConfig(({ command, mode }) => {
     ],
     server: {
       proxy: {
-        "^/(query|search|documents|jobs|conversations|feedback|responses|me|places|pages|rows|originals|sign-in|sign-out|admin|status|stats|sync|suggestions|collections)":
+        "^/(query|research|search|documents|jobs|conversations|feedback|responses|me|places|pages|rows|originals|sign-in|sign-out|admin|status|stats|sync|suggestions|collections)":
           "http://127.0.0.1:8000",
       },
     },

@@ -7,7 +7,6 @@ ask:  index -> query -> rank -> respond  `Search`, `Ask`
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
@@ -259,7 +258,7 @@ class KnowledgeBase:
         before: Sequence[Turn] = (),
         session: str = "",
         payer: Payer | None = None,
-        stop: threading.Event | None = None,
+        is_stopped: Callable[[], bool] | None = None,
         keep: bool = True,
     ) -> AsyncGenerator[ResearchEvent]:
         """Yield what a question is expected to cost, each action, the notebooks, and the events of `stream`.
@@ -275,7 +274,7 @@ class KnowledgeBase:
             before: earlier turns of the same conversation.
             session: name of a stored conversation.
             payer: charged with the cost of the question.
-            stop: if it is set, no further action begins, and the answer is written from what was found so far.
+            is_stopped: once it returns true, no further action begins, and the answer is written from what was found.
             keep: whether the turn and the answer are stored.
 
         Raises:
@@ -292,7 +291,7 @@ class KnowledgeBase:
                     budget=budget or LEVELS[effort],
                     before=before,
                     session=session,
-                    stop=stop,
+                    is_stopped=is_stopped,
                 )
                 async with aclosing(events):
                     async for event in events:

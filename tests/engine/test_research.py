@@ -34,10 +34,9 @@ def researched(
     effort: Effort = "research",
     budget: Budget | None = None,
     reader: Reader = OWNER,
-    stop: threading.Event | None = None,
 ) -> list[ResearchEvent]:
     async def collected() -> list[ResearchEvent]:
-        return [e async for e in kb.research(question, reader=reader, effort=effort, budget=budget, stop=stop)]
+        return [e async for e in kb.research(question, reader=reader, effort=effort, budget=budget)]
 
     return asyncio.run(collected())
 
@@ -119,7 +118,7 @@ def test_a_stop_ends_with_what_stands(kb: KnowledgeBase) -> None:
 
     async def stopped() -> list[ResearchEvent]:
         events = list[ResearchEvent]()
-        async for event in kb.research(QUESTION, reader=OWNER, stop=stop):
+        async for event in kb.research(QUESTION, reader=OWNER, is_stopped=stop.is_set):
             events.append(event)
             if isinstance(event, ActionTaken):
                 stop.set()

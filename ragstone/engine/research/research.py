@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from threading import Event as Stop
 
 from ragstone.core.answers import Answered, Draft, Event, EvidenceFound, SentenceClosed, TextWritten, Turn
 from ragstone.core.errors import ResponseError, RetrievalError
@@ -71,12 +70,12 @@ class Research:
         budget: Budget,
         before: Sequence[Turn] = (),
         session: str = "",
-        stop: Stop | None = None,
+        is_stopped: Callable[[], bool] | None = None,
     ) -> AsyncGenerator[ResearchEvent]:
         """Yield the forecast, each action, the notebooks, and the events of the answer.
 
-        Closing the generator stops all work. If ``stop`` is set, no further action begins, and the answer is written
-        from what was found so far.
+        Closing the generator stops all work. Once ``is_stopped`` returns true, no further action begins, and the answer
+        is written from what was found so far.
 
         Raises:
             UsageError: the question is blank, or the filter is malformed.
@@ -84,7 +83,7 @@ class Research:
         """
         version, timings = self._version, Timings()
         request = replace(request, deadline=Deadline.after(budget.seconds))
-        spending = Spending(version, budget, request, stop)
+        spending = Spending(version, budget, request, is_stopped)
         allowed = self._search.filter_of(text, where, request)
         if effort == "quick":
             yield spending.forecast(effort, actions=1, plans=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from threading import Event as Stop
+from collections.abc import Callable
 
 from ragstone.core.records import Evidence
 from ragstone.core.request import BILLION, Request
@@ -24,16 +24,18 @@ PLANS = {"quick": 0, "thorough": 3, "research": 3}
 class Spending:
     """Compares what a request has used with its budget."""
 
-    def __init__(self, version: Components, budget: Budget, request: Request, stop: Stop | None = None) -> None:
+    def __init__(
+        self, version: Components, budget: Budget, request: Request, is_stopped: Callable[[], bool] | None = None
+    ) -> None:
         """Start the clock.
 
         Args:
             version: whose model plans and writes.
             budget: the limits.
             request: its meter counts calls, tokens and money.
-            stop: if it is set, no further action begins.
+            is_stopped: once it returns true, no further action begins.
         """
-        self._version, self._budget, self._request, self._stop = version, budget, request, stop
+        self._version, self._budget, self._request, self._is_stopped = version, budget, request, is_stopped
         self._started, self.actions = time.monotonic(), 0
         self._writing = WRITE_PROMPT + WRITE_REPLY
 
@@ -74,9 +76,8 @@ class Spending:
     def has_time(self, share: float = 1.0) -> bool:
         """Return whether another action may begin, in a share, 0 to 1, of the whole budget."""
         spent = time.monotonic() - self._started
-        is_stopped = self._stop is not None and self._stop.is_set()
         within = self.actions < self._budget.actions * share and spent < self._budget.seconds * FOR_ACTIONS * share
-        return within and not is_stopped and not self._is_paid_up()
+        return within and not self._is_paid_up() and not (self._is_stopped and self._is_stopped())
 
     def may_plan(self) -> bool:
         """Return whether a model may be asked for the next action, and there is still enough to write."""

@@ -89,7 +89,7 @@ def research(
             effort=level,
             budget=budget,
             session=session,
-            stop=stop,
+            is_stopped=stop.is_set,
         )
         answer, notebooks = asyncio.run(_watched(events, stop, quiet=as_json))
         respond = opened_kb.settings.respond

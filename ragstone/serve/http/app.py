@@ -56,6 +56,7 @@ from ragstone.serve.http.scheduler import Scheduler
 from ragstone.serve.http.service import Service
 from ragstone.serve.http.sign_in.desk import SignInDesk
 from ragstone.serve.http.sign_in.throttle import Throttle
+from ragstone.serve.http.stops import Stops
 from ragstone.serve.http.sweeper import Sweeper
 from ragstone.serve.http.visitors import Visitors
 from ragstone.settings import ServeSettings
@@ -130,6 +131,7 @@ def build_app(
         limits=Limits(SharedCounts(engine.folder), SharedRunning(engine.folder, lambda: jobs.server, jobs.servers))
         if processes > 1
         else Limits(),
+        stops=Stops(SharedCounts(engine.folder)) if processes > 1 else Stops(),
         sign_in=SignInDesk(engine.history.journal(), own, Throttle(SharedCounts(engine.folder))),
         readiness=Readiness(engine, keys),
         sweeper=Sweeper(engine, jobs, own.uploads.attached_days),
@@ -212,6 +214,7 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         service.limits.close()
+        service.stops.close()
         await service.jobs.stop()
         service.keys.close()
         service.authenticator.close()

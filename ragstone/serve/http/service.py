@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
@@ -37,6 +38,7 @@ from ragstone.serve.http.question_slots import QuestionSlots
 from ragstone.serve.http.readiness import Readiness
 from ragstone.serve.http.scheduler import Scheduler
 from ragstone.serve.http.sign_in.desk import SignInDesk
+from ragstone.serve.http.stops import Stops
 from ragstone.serve.http.sweeper import Sweeper
 from ragstone.serve.http.telemetry import Metrics, QuestionEnd, log_error
 from ragstone.services.models import build_chat_model
@@ -74,6 +76,7 @@ class Service:
     scheduler: Scheduler
     live: LiveSettings
     limits: Limits
+    stops: Stops
     sign_in: SignInDesk
     readiness: Readiness
     sweeper: Sweeper
@@ -142,6 +145,8 @@ class Service:
         budget: Budget,
         before: Sequence[Turn] = (),
         session: str = "",
+        change: Change | None = None,
+        run: str = "",
     ) -> AsyncGenerator[ResearchEvent]:
         """Yield the events of research. Closing the generator stops it.
 
@@ -153,6 +158,8 @@ class Service:
             budget: its limits.
             before: earlier turns of the conversation.
             session: the name of a stored conversation.
+            change: returns the settings of this question from those of the server.
+            run: the name under which `stops` can end it early.
 
         Raises:
             Refused: the key has spent its daily limit, or too many questions wait.
@@ -170,9 +177,10 @@ class Service:
                 before=before,
                 session=session,
                 payer=payer,
+                is_stopped=partial(self.stops.has_stopped, caller.name, run) if run else None,
             )
 
-        async with aclosing(self._counted(caller, None, begin)) as events:
+        async with aclosing(self._counted(caller, change, begin)) as events:
             async for event in events:
                 yield view.research(event)
 

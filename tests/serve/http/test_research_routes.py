@@ -60,6 +60,26 @@ def test_streams_each_step(server: Live) -> None:
     assert "Marie Curie" in events[-1][1]["answer"]["answer"]
 
 
+def test_stopped_research_answers_from_its_first_search(server: Live) -> None:
+    question = "What does parking at the hall cost, and what is room 7 called?"
+    whole = server.http.post("/research", json={"question": question}).raise_for_status().json()
+    assert server.http.post("/research/stop", json={"run": "mine"}).status_code == 204
+    told = server.http.post("/research", json={"question": question, "run": "mine"}).raise_for_status().json()
+    assert [one["action"] for one in told["actions"]] == ["search", "search"], "one for each part"
+    assert len(whole["actions"]) >= len(told["actions"])
+    assert "two euros" in told["answer"]["answer"]
+
+
+def test_returns_the_evidence_if_requested(server: Live) -> None:
+    asked = {"question": "What is room 7 called?", "explain": True}
+    told = server.http.post("/research", json=asked).raise_for_status().json()
+    assert told["answer"]["hits"][0]["document_id"] == "room"
+
+
+def test_refuses_a_model_that_cannot_be_chosen(server: Live) -> None:
+    assert server.http.post("/research", json={"question": "Why?", "model": "other"}).status_code == 403
+
+
 def test_refuses_an_unknown_effort(server: Live) -> None:
     assert server.http.post("/research", json={"question": "Why?", "effort": "heroic"}).status_code == 422
 

@@ -15,6 +15,7 @@ import type {
   Me,
   Original,
   Question,
+  Research,
   SharedAnswer,
   SignedOut,
   SignInWays,
@@ -85,6 +86,12 @@ export async function json<T>(url: URL, options: Options = {}): Promise<T> {
   return (await (await sent(url, options)).json()) as T;
 }
 
+async function* streamed(route: string, asked: Question | Research, signal: AbortSignal): AsyncGenerator<AnswerEvent> {
+  const response = await sent(address([route]), { method: "POST", body: asked, accept: "text/event-stream", signal });
+  if (!response.body) throw new Error("This browser cannot read a stream.");
+  yield* answerEvents(response.body);
+}
+
 /** All requests of the page. */
 export const api = {
   me: () => json<Me>(address(["me"])),
@@ -100,16 +107,12 @@ export const api = {
 
   signOut: () => json<SignedOut>(address(["sign-out"]), { method: "POST", quiet: true }),
 
-  async *ask(asked: Question, signal: AbortSignal): AsyncGenerator<AnswerEvent> {
-    const response = await sent(address(["query"]), {
-      method: "POST",
-      body: asked,
-      accept: "text/event-stream",
-      signal,
-    });
-    if (!response.body) throw new Error("This browser cannot read a stream.");
-    yield* answerEvents(response.body);
-  },
+  ask: (asked: Question, signal: AbortSignal) => streamed("query", asked, signal),
+
+  research: (asked: Research, signal: AbortSignal) => streamed("research", asked, signal),
+
+  /** Let research that was given this name end with what stands so far. */
+  stopResearch: (run: string) => sent(address(["research", "stop"]), { method: "POST", body: { run } }),
 
   /** Return questions that documents answer: any, or one near a character. */
   suggestions: async (

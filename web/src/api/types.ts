@@ -4,6 +4,7 @@ type Schemas = components["schemas"];
 
 /** The API's messages by their names. `npm run types` generates `schema.d.ts` from `docs/openapi.json`; git ignores it. */
 export type Asked = Schemas["Asked"];
+export type Action = Schemas["ActionEvent"];
 export type Attachment = Schemas["Attachment"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type Answer = Schemas["Answer"];
@@ -12,6 +13,8 @@ export type Collection = Schemas["Collection"];
 export type Conversation = Schemas["Session"];
 export type ConversationChange = Schemas["SessionChange"];
 export type EvidenceEvent = Schemas["EvidenceEvent"];
+export type Fitting = Schemas["FittingDocuments"];
+export type Forecast = Schemas["ForecastEvent"];
 export type Feedback = Schemas["FeedbackRequest"];
 export type Hit = Schemas["Hit"];
 export type Job = Schemas["Job"];
@@ -29,6 +32,8 @@ export type ModelTried = Schemas["ModelTried"];
 export type Original = Schemas["Original"];
 export type Problem = Schemas["Problem"];
 export type Question = Schemas["QueryRequest"];
+export type Research = Schemas["ResearchRequest"];
+export type ResearchAnswer = Schemas["ResearchAnswer"];
 export type Learned = Schemas["Learned"];
 export type LiveSetting = Schemas["LiveSetting"];
 export type Link = Schemas["Link"];

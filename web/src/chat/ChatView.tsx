@@ -10,7 +10,7 @@ import { Composer } from "./Composer";
 import { FollowUps } from "./FollowUps";
 import { TurnView } from "./TurnView";
 import type { Target } from "./target";
-import { isUnderWay, type Turn } from "./turns";
+import { type Effort, isUnderWay, type Turn } from "./turns";
 import { useAttached } from "./useAttached";
 import type { Chatting } from "./useChat";
 import { Welcome } from "./Welcome";
@@ -41,9 +41,10 @@ export function ChatView(props: Props) {
   const collections = useCollections();
   const attaching = useAttached(chat.session, chat.begin, onScope);
   const [chosen, setChosen] = useState("");
+  const [effort, setEffort] = useState<Effort>("quick");
   const collection = collections.find((one) => one.name === chosen) ?? null;
   const askSuggested = ({ question, document_id: id, title }: Suggestion) =>
-    chat.ask(question, id ? confined([{ id, title }], "") : (collection?.where ?? ""));
+    chat.ask(question, id ? confined([{ id, title }], "") : (collection?.where ?? ""), "quick");
 
   // A new question moves to the top and its answer grows below it, so that the text does not move while it is read.
   const asked = isUnderWay(last) ? last?.id : undefined;
@@ -90,12 +91,14 @@ export function ChatView(props: Props) {
         scope={scope}
         onScope={onScope}
         models={models}
+        effort={effort}
+        onEffort={setEffort}
         model={chat.model}
         onModel={chat.onModel}
         question={question}
         onQuestion={setQuestion}
-        onAsk={(question, where) => chat.ask(question, both(collection?.where ?? "", where))}
-        onStop={chat.stop}
+        onAsk={(question, where) => chat.ask(question, both(collection?.where ?? "", where), effort)}
+        onStop={() => chat.stop()}
       />
       {canAttach && (
         <DropZone told={words().dropToAsk} onFiles={(files) => void attaching.attach(files.map(({ file }) => file))} />

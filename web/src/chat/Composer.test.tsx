@@ -26,6 +26,8 @@ function show(underWay = false, among: readonly Scoped[] = [], models: readonly 
         onCollection={() => undefined}
         scope={scope}
         onScope={setScope}
+        effort="quick"
+        onEffort={(effort) => asked.push(["effort", effort])}
         models={models}
         model={model}
         onModel={(chosen) => {

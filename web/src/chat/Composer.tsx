@@ -8,6 +8,7 @@ import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
 import { day } from "../shell/time";
 import { words } from "../words/words";
+import type { Effort } from "./turns";
 import type { Attaching } from "./useAttached";
 
 interface Props {
@@ -28,6 +29,9 @@ interface Props {
   /** The chosen one; empty for the default. */
   model: string;
   onModel: (model: string) => void;
+  /** How much work the next question is worth. */
+  effort: Effort;
+  onEffort: (effort: Effort) => void;
   question: string;
   onQuestion: (question: string) => void;
   onAsk: (question: string, where: string) => void;
@@ -35,6 +39,7 @@ interface Props {
 }
 
 const MOST_ROWS = 8;
+const EFFORTS: readonly Effort[] = ["quick", "thorough", "research"];
 
 /** The question box, with a filter on documents. */
 export function Composer(props: Props) {
@@ -151,6 +156,18 @@ export function Composer(props: Props) {
               ))}
             </select>
           )}
+          <select
+            className="models"
+            aria-label={say.effort}
+            value={props.effort}
+            onChange={(event) => props.onEffort(event.target.value as Effort)}
+          >
+            {EFFORTS.map((one) => (
+              <option key={one} value={one}>
+                {say.efforts[one]}
+              </option>
+            ))}
+          </select>
           {underWay ? (
             <IconButton icon="stop" label={say.stop} className="send" onClick={onStop} />
           ) : (

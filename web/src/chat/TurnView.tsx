@@ -6,8 +6,10 @@ import { words } from "../words/words";
 import { AnswerText } from "./AnswerText";
 import { Confidence } from "./Confidence";
 import { asText, CopyButton } from "./CopyButton";
+import { DocumentTable, isList } from "./DocumentTable";
 import { FeedbackBar } from "./FeedbackBar";
 import { Notices } from "./Notices";
+import { Steps } from "./Steps";
 import { proseClass, refused, saidOf } from "./said";
 import { TargetCard } from "./TargetCard";
 import type { Target } from "./target";
@@ -40,6 +42,7 @@ export function TurnView({ turn, opened, onOpen, onAgain, onEdit, onVote }: Prop
           <Icon name="filter" /> {shownFilter(turn.where)}
         </p>
       )}
+      <Steps turn={turn} />
       {underWay && <Progress turn={turn} />}
       <Written turn={turn} targets={targets} current={current} opened={opened} onOpen={open} />
       <Notices turn={turn} />
@@ -74,7 +77,7 @@ function Progress({ turn }: { turn: Turn }) {
   return (
     <p className="progress">
       <span className="pulse" aria-hidden="true" />
-      {found === undefined ? words().searching : words().reading(found)}
+      {turn.ending ? words().ending : found === undefined ? words().searching : words().reading(found)}
     </p>
   );
 }
@@ -89,7 +92,11 @@ interface PartProps {
 /** What an answer says, and what it cites; of a refusal, its words and the closest passages. */
 function Written({ turn, targets, current, opened, onOpen }: PartProps & { current: number | null }) {
   const isRefused = refused(turn);
-  const said = useMemo(() => saidOf(turn, isRefused && targets.length > 0), [turn, isRefused, targets]);
+  const listed = isList(turn);
+  const said = useMemo(
+    () => saidOf(turn, listed || (isRefused && targets.length > 0)),
+    [turn, isRefused, listed, targets],
+  );
   const known = useMemo(() => new Set(targets.flatMap((one) => one.marker ?? [])), [targets]);
   const wrong = said.proofs.filter((one) => one.wrong).length;
   const cards = (label: string, isShown: (one: Target) => boolean) =>
@@ -128,7 +135,11 @@ function Written({ turn, targets, current, opened, onOpen }: PartProps & { curre
           <Icon name="warn" /> <span>{words().unsupported(wrong, said.proofs.length)}</span>
         </p>
       )}
-      {cards(words().cited, (one) => one.marker !== null)}
+      {listed ? (
+        <DocumentTable turn={turn} targets={targets} opened={opened} onOpen={onOpen} />
+      ) : (
+        cards(words().cited, (one) => one.marker !== null)
+      )}
     </>
   );
 }

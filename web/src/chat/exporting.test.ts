@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { asJson, asMarkdown } from "./exporting";
+import { asJson, asMarkdown, csvOf } from "./exporting";
 import { answered, cited } from "./samples";
+import { ofCitation } from "./target";
 import { fresh } from "./turns";
 
 const turn = {
@@ -19,4 +20,11 @@ it("writes questions, answers and what they cite", () => {
     "Why\nstone?",
     1,
   ]);
+});
+
+it("writes a list as CSV that no spreadsheet runs", () => {
+  const one = ofCitation(cited(1, { title: '=A "1", b', quote: "Stone\nis old." }), []);
+  const [head, row] = csvOf([one], new Map([[one.documentId, "2024-05"]])).split("\n");
+  expect(head).toBe("\uFEFFtitle,date,document_id,quote,start,end,page,url");
+  expect(row).toMatch(/^"'=A ""1"", b",2024-05,.*,Stone is old\.,\d+,\d+,/);
 });

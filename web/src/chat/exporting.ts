@@ -1,5 +1,6 @@
 import type { Conversation } from "../api/types";
 import { asText } from "./CopyButton";
+import type { Target } from "./target";
 import type { Turn } from "./turns";
 
 /** Return a conversation as Markdown: each question as a heading, its answer, and what it cites. */
@@ -12,6 +13,32 @@ export function asMarkdown(title: string, turns: readonly Turn[]): string {
 export function asJson({ session, title }: Pick<Conversation, "session" | "title">, turns: readonly Turn[]): string {
   const told = turns.map(({ question, text, answer }) => ({ question, answer: text, complete: answer }));
   return `${JSON.stringify({ session, title, turns: told }, null, 2)}\n`;
+}
+
+/** Beginnings of a cell that a spreadsheet would run; an apostrophe before them keeps it text. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** Return the documents of a list as CSV, with the mark by which spreadsheets know UTF-8. */
+export function csvOf(targets: readonly Target[], dates: ReadonlyMap<string, string>): string {
+  const rows = targets.map((one) => [
+    one.title,
+    dates.get(one.documentId) ?? "",
+    one.documentId,
+    one.quote,
+    one.start,
+    one.end,
+    one.page,
+    one.url,
+  ]);
+  const head = ["title", "date", "document_id", "quote", "start", "end", "page", "url"];
+  return `\uFEFF${[head, ...rows].map((row) => row.map(cell).join(",")).join("\n")}\n`;
+}
+
+function cell(value: string | number): string {
+  if (typeof value === "number") return String(value);
+  const text = line(value);
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 const line = (text: string): string => text.replace(/\s+/g, " ").trim();

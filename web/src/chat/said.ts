@@ -19,7 +19,7 @@ export const refused = ({ answer }: Turn): boolean => answer?.outcome === "refus
 /** The class of an answer's text: in passages that may answer, the likeliest sentences stand out. */
 export const proseClass = ({ answer }: Turn): string => (answer?.outcome === "closest" ? "prose likely" : "prose");
 
-/** Return what an answer says so far. `listed` says whether the passages of a refusal are shown as cards. */
+/** Return what an answer says so far. `listed` says whether what a refusal or a list names is shown below it. */
 export function saidOf({ text, answer, sentences }: Turn, listed: boolean): Said {
   if (!answer) return { failed: "", words: text, proofs: locatedIn(text, sentences) };
   const proofs = provedOf(text, answer.statements);
@@ -35,6 +35,7 @@ export function saidOf({ text, answer, sentences }: Turn, listed: boolean): Said
 
 /** Return where the passages of a refusal begin, with the line before them. */
 function endOf(text: string, start: number, outcome: string, proofs: readonly Proved[]): number {
+  if (outcome === "answer") return start + text.slice(start).search(/\n|$/); // a list: the line with their number
   if (outcome !== "refusal") return text.length;
   const own = proofs.at(-1);
   if (own) return own.whole;

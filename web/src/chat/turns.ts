@@ -1,17 +1,28 @@
 import type { AnswerEvent } from "../api/query";
-import type { Answer, EvidenceEvent, SentenceEvent } from "../api/types";
+import type { Answer, EvidenceEvent, Fitting, Forecast, Research, SentenceEvent, Action as Step } from "../api/types";
 
 export type Vote = "up" | "down";
+
+/** How much work a question is worth. */
+export type Effort = NonNullable<Research["effort"]>;
 
 /** A question and the progress of its answer. */
 export interface Turn {
   id: string;
   question: string;
   where: string;
+  effort: Effort;
   state: "searching" | "writing" | "done" | "stopped" | "failed";
   text: string;
   sentences: readonly SentenceEvent[];
   evidence: EvidenceEvent | null;
+  /** What research is expected to cost, and its steps so far. */
+  forecast: Forecast | null;
+  steps: readonly Step[];
+  /** Whether research was told to end with what stands so far. */
+  ending: boolean;
+  /** The documents of a list. */
+  listed: Fitting | null;
   answer: Answer | null;
   error: string;
   vote: Vote | null;
@@ -27,21 +38,27 @@ export interface Chat {
 /** The actions of a conversation. */
 export type Action = { session: string } & (
   | { type: "loaded"; turns: readonly Turn[] }
-  | { type: "asked"; id: string; question: string; where: string }
+  | { type: "asked"; id: string; question: string; where: string; effort?: Effort }
+  | { type: "ending"; id: string }
   | { type: "event"; id: string; event: AnswerEvent }
   | { type: "stopped"; id: string }
   | { type: "failed"; id: string; error: string }
   | { type: "voted"; id: string; vote: Vote | null }
 );
 
-export const fresh = (id: string, question: string, where = ""): Turn => ({
+export const fresh = (id: string, question: string, where = "", effort: Effort = "quick"): Turn => ({
   id,
   question,
   where,
+  effort,
   state: "searching",
   text: "",
   sentences: [],
   evidence: null,
+  forecast: null,
+  steps: [],
+  ending: false,
+  listed: null,
   answer: null,
   error: "",
   vote: null,
@@ -57,10 +74,15 @@ export function reduce(chat: Chat, action: Action): Chat {
       // A question that is asked again replaces its failure.
       return {
         ...chat,
-        turns: [...chat.turns.filter((turn) => turn.id !== action.id), fresh(action.id, action.question, action.where)],
+        turns: [
+          ...chat.turns.filter((turn) => turn.id !== action.id),
+          fresh(action.id, action.question, action.where, action.effort),
+        ],
       };
     case "event":
       return changed(chat, action.id, (turn) => (isUnderWay(turn) ? after(turn, action.event) : turn));
+    case "ending":
+      return changed(chat, action.id, (turn) => ({ ...turn, ending: true }));
     case "stopped":
       return changed(chat, action.id, (turn) => (isUnderWay(turn) ? { ...turn, state: "stopped" } : turn));
     case "failed":
@@ -76,6 +98,10 @@ function changed(chat: Chat, id: string, change: (turn: Turn) => Turn): Chat {
 
 function after(turn: Turn, event: AnswerEvent): Turn {
   switch (event.type) {
+    case "forecast":
+      return { ...turn, forecast: event.forecast };
+    case "action":
+      return { ...turn, steps: [...turn.steps, event.action] };
     case "evidence":
       return { ...turn, evidence: event.evidence };
     case "text":
@@ -83,6 +109,6 @@ function after(turn: Turn, event: AnswerEvent): Turn {
     case "sentence":
       return { ...turn, sentences: [...turn.sentences, event.sentence] };
     case "answer":
-      return { ...turn, state: "done", text: event.answer.answer, answer: event.answer };
+      return { ...turn, state: "done", text: event.answer.answer, answer: event.answer, listed: event.listed ?? null };
   }
 }

@@ -4,7 +4,7 @@ import { isAbort, told } from "../api/errors";
 import { randomId } from "../shell/ids";
 import { isAnswering, reduceAll } from "./chats";
 import { restored } from "./restore";
-import { type Chat, isUnderWay, type Turn, type Vote } from "./turns";
+import { type Chat, type Effort, isUnderWay, type Turn, type Vote } from "./turns";
 
 export interface Chatting {
   session: string;
@@ -17,8 +17,9 @@ export interface Chatting {
   onModel: (model: string) => void;
   /** Return the name of the conversation; begin one if there is none yet. */
   begin: () => string;
-  ask: (question: string, where: string) => void;
+  ask: (question: string, where: string, effort: Effort) => void;
   again: (turn: Turn) => void;
+  /** Stop the answer; the first time, research only ends with what stands so far. */
   stop: (session?: string) => void;
   vote: (turn: Turn, vote: Vote, more?: { reason?: string; correction?: string }) => Promise<void>;
 }
@@ -67,17 +68,20 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
     return named;
   }, [chat.session, model, onAsked]);
   const send = useCallback(
-    async (id: string, question: string, where: string) => {
+    async (id: string, question: string, where: string, effort: Effort) => {
       const named = begin();
       running.current.get(named)?.abort();
       const stopper = new AbortController();
       running.current.set(named, stopper);
-      dispatch({ type: "asked", session: named, id, question, where });
+      dispatch({ type: "asked", session: named, id, question, where, effort });
       onAsked(named);
       try {
         const asked = { question, session: named, ...(where && { where }), ...(model && { model }) };
-        for await (const event of api.ask(asked, stopper.signal))
-          dispatch({ type: "event", session: named, id, event });
+        const events =
+          effort === "quick"
+            ? api.ask(asked, stopper.signal)
+            : api.research({ ...asked, effort, run: id, explain: true }, stopper.signal);
+        for await (const event of events) dispatch({ type: "event", session: named, id, event });
         onDone();
       } catch (error) {
         if (isAbort(error)) dispatch({ type: "stopped", session: named, id });
@@ -87,7 +91,19 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
     [begin, model, onAsked, onDone],
   );
 
-  const stop = useCallback((which = chat.session) => running.current.get(which)?.abort(), [chat.session]);
+  const last = chat.turns.at(-1);
+  const stop = useCallback(
+    (which?: string) => {
+      const abort = () => running.current.get(which ?? chat.session)?.abort();
+      if (which !== undefined || last?.state !== "searching" || last.effort === "quick" || last.ending) {
+        abort();
+        return;
+      }
+      dispatch({ type: "ending", session: chat.session, id: last.id });
+      api.stopResearch(last.id).catch(abort);
+    },
+    [chat.session, last],
+  );
   const vote = useCallback(
     async (turn: Turn, given: Vote, more: { reason?: string; correction?: string } = {}) => {
       if (!turn.answer) return;
@@ -111,10 +127,10 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
     model,
     onModel: (chosen) => setModels((held) => ({ ...held, [chat.session]: chosen })),
     begin,
-    ask: (question, where) => {
-      if (!isUnderWay(chat.turns.at(-1))) void send(randomId(), question, where);
+    ask: (question, where, effort) => {
+      if (!isUnderWay(last)) void send(randomId(), question, where, effort);
     },
-    again: (turn) => void send(turn.id, turn.question, turn.where),
+    again: (turn) => void send(turn.id, turn.question, turn.where, turn.effort),
     stop,
     vote,
   };

@@ -159,6 +159,8 @@ export const page: PageTexts = {
   attachedHere: "angehängte Datei",
   dropToAsk: "Loslassen, um in diesem Gespräch zu fragen",
   allDocuments: "Alle Dokumente",
+  effort: "Aufwand",
+  efforts: { quick: "Schnelle Antwort", thorough: "Gründliche Suche", research: "Recherche" },
   model: "Sprachmodell",
   defaultModel: "Standardmodell",
   removeFilter: "Filter entfernen",
@@ -175,6 +177,29 @@ export const page: PageTexts = {
   filterExpression: "Filterausdruck",
   filterHint: 'oder schreiben Sie: lang in (en, de) and updated >= "2024"',
 
+  ending: "Die Antwort entsteht aus dem bisher Gefundenen",
+  stepCount: (number) => count(number, "Schritt", "Schritte"),
+  forecast: (searches, calls, tokens, minutes) =>
+    `Erwartet: ${count(searches, "Suche", "Suchen")}, ${
+      calls
+        ? `${count(calls, "Modellaufruf", "Modellaufrufe")} mit ${count(tokens, "Token", "Tokens")}`
+        : "kein Sprachmodell"
+    }; höchstens ${count(minutes, "Minute", "Minuten")}.`,
+  steps: {
+    search: (text) => `Gesucht: ${text}.`,
+    name: (text) => `Nachgeschlagen: ${text}.`,
+    document: (text) => `In einem Dokument gesucht: ${text}.`,
+    read: (text) => `Weitergelesen in: ${text}.`,
+    list: (text) => `Aufgelistet: ${text}.`,
+    stop: () => "Das Modell möchte nicht weitersuchen.",
+  },
+  newPassages: (number) => count(number, "neue Stelle", "neue Stellen"),
+  nothingNew: "Nichts Neues.",
+  stillOpen: (what) => `Noch offen: ${what}.`,
+  document: "Dokument",
+  date: "Datum",
+  citedWords: "Zitierte Worte",
+  saveCsv: "Als CSV speichern",
   citationCount: (number) => count(number, "Beleg", "Belege"),
   editQuestion: "Frage ändern und noch einmal stellen",
   moreInDocument: "Mehr in diesem Dokument",

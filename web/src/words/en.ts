@@ -161,6 +161,8 @@ export const page = {
   attachedHere: "attached file",
   dropToAsk: "Drop to ask in this conversation",
   allDocuments: "All documents",
+  effort: "Effort",
+  efforts: { quick: "Quick answer", thorough: "Thorough search", research: "Research" },
   model: "Language model",
   defaultModel: "Default model",
   removeFilter: "Remove the filter",
@@ -178,6 +180,27 @@ export const page = {
   filterHint: 'or write: lang in (en, de) and updated >= "2024"',
 
   // Answers
+  ending: "Answering from what was found so far",
+  stepCount: (number: number) => count(number, "step"),
+  forecast: (searches: number, calls: number, tokens: number, minutes: number) =>
+    `Expected: ${count(searches, "search", "searches")}, ${
+      calls ? `${count(calls, "model call")} with ${count(tokens, "token")}` : "no language model"
+    }; at most ${count(minutes, "minute")}.`,
+  steps: {
+    search: (text: string) => `Searched for: ${text}.`,
+    name: (text: string) => `Looked up: ${text}.`,
+    document: (text: string) => `Searched in a document for: ${text}.`,
+    read: (text: string) => `Read on in: ${text}.`,
+    list: (text: string) => `Listed: ${text}.`,
+    stop: () => "The model wants no further search.",
+  },
+  newPassages: (number: number) => count(number, "new passage"),
+  nothingNew: "Nothing new.",
+  stillOpen: (what: string) => `Still open: ${what}.`,
+  document: "Document",
+  date: "Date",
+  citedWords: "Cited words",
+  saveCsv: "Save as CSV",
   citationCount: (number: number) => count(number, "citation"),
   editQuestion: "Edit the question and ask again",
   moreInDocument: "More in this document",

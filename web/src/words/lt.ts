@@ -155,6 +155,8 @@ export const page: PageTexts = {
   attachedHere: "pridėtas failas",
   dropToAsk: "Paleiskite, kad klaustumėte šiame pokalbyje",
   allDocuments: "Visi dokumentai",
+  effort: "Kruopštumas",
+  efforts: { quick: "Greitas atsakymas", thorough: "Išsami paieška", research: "Tyrimas" },
   model: "Kalbos modelis",
   defaultModel: "Numatytasis modelis",
   removeFilter: "Pašalinti filtrą",
@@ -171,6 +173,29 @@ export const page: PageTexts = {
   filterExpression: "Filtro išraiška",
   filterHint: 'arba rašykite: lang in (en, de) and updated >= "2024"',
 
+  ending: "Atsakoma iš to, kas jau rasta",
+  stepCount: (number) => count(number, "žingsnis", "žingsniai", "žingsnių"),
+  forecast: (searches, calls, tokens, minutes) =>
+    `Numatoma: ${count(searches, "paieška", "paieškos", "paieškų")}, ${
+      calls
+        ? `${count(calls, "modelio iškvieta", "modelio iškvietos", "modelio iškvietų")}, ${count(tokens, "leksema", "leksemos", "leksemų")}`
+        : "be kalbos modelio"
+    }; ne ilgiau kaip ${count(minutes, "minutė", "minutės", "minučių")}.`,
+  steps: {
+    search: (text) => `Ieškota: ${text}.`,
+    name: (text) => `Pasižiūrėta: ${text}.`,
+    document: (text) => `Ieškota dokumente: ${text}.`,
+    read: (text) => `Skaityta toliau: ${text}.`,
+    list: (text) => `Išvardyta: ${text}.`,
+    stop: () => "Modeliui daugiau ieškoti nereikia.",
+  },
+  newPassages: (number) => count(number, "nauja ištrauka", "naujos ištraukos", "naujų ištraukų"),
+  nothingNew: "Nieko naujo.",
+  stillOpen: (what) => `Dar neaišku: ${what}.`,
+  document: "Dokumentas",
+  date: "Data",
+  citedWords: "Cituojami žodžiai",
+  saveCsv: "Išsaugoti kaip CSV",
   citationCount: (number) => count(number, "citata", "citatos", "citatų"),
   editQuestion: "Pakeisti klausimą ir klausti dar kartą",
   moreInDocument: "Daugiau šiame dokumente",

@@ -157,6 +157,8 @@ export const page: PageTexts = {
   attachedHere: "fail lampiran",
   dropToAsk: "Lepaskan untuk bertanya dalam perbualan ini",
   allDocuments: "Semua dokumen",
+  effort: "Usaha",
+  efforts: { quick: "Jawapan pantas", thorough: "Carian teliti", research: "Penyelidikan" },
   model: "Model bahasa",
   defaultModel: "Model lalai",
   removeFilter: "Buang tapisan",
@@ -173,6 +175,27 @@ export const page: PageTexts = {
   filterExpression: "Ungkapan tapisan",
   filterHint: 'atau tulis: lang in (en, de) and updated >= "2024"',
 
+  ending: "Menjawab daripada apa yang telah ditemui",
+  stepCount: (number) => count(number, "langkah"),
+  forecast: (searches, calls, tokens, minutes) =>
+    `Dijangka: ${count(searches, "carian")}, ${
+      calls ? `${count(calls, "panggilan model")} dengan ${count(tokens, "token")}` : "tanpa model bahasa"
+    }; paling lama ${count(minutes, "minit")}.`,
+  steps: {
+    search: (text) => `Dicari: ${text}.`,
+    name: (text) => `Dirujuk: ${text}.`,
+    document: (text) => `Dicari dalam dokumen: ${text}.`,
+    read: (text) => `Dibaca seterusnya dalam: ${text}.`,
+    list: (text) => `Disenaraikan: ${text}.`,
+    stop: () => "Model tidak mahu mencari lagi.",
+  },
+  newPassages: (number) => count(number, "petikan baharu"),
+  nothingNew: "Tiada yang baharu.",
+  stillOpen: (what) => `Masih belum jelas: ${what}.`,
+  document: "Dokumen",
+  date: "Tarikh",
+  citedWords: "Perkataan yang dipetik",
+  saveCsv: "Simpan sebagai CSV",
   citationCount: (number) => count(number, "petikan"),
   editQuestion: "Ubah soalan dan tanya lagi",
   moreInDocument: "Lagi dalam dokumen ini",

@@ -24,7 +24,7 @@ from ragstone.serve.http.chosen_model import writing
 from ragstone.serve.http.errors import REQUEST_ID, Problem, Refused
 from ragstone.serve.http.messages import Characters, Metadata, Request, Response, Share
 from ragstone.serve.http.question_settings import QuestionSettings
-from ragstone.serve.http.service import Here, last_answer
+from ragstone.serve.http.service import Here, Service, last_answer
 from ragstone.serve.http.streaming import STREAM, EventStream, ServerEvent, described, while_connected
 from ragstone.serve.http.visitors import check_session
 
@@ -326,9 +326,7 @@ async def query(body: QueryRequest, request: HttpRequest, service: Here, caller:
     if caller.is_visitor and (body.profile or body.model or body.settings or body.explain):
         raise Refused("forbidden", "visitors of a site ask under the server's settings")
     check_session(caller, body.session)
-    if body.model and body.model not in service.settings.models:
-        raise Refused("forbidden", "this model cannot be chosen; GET /me lists those that can")
-    change = _change(body.profile, body.settings, body.model)
+    change = change_of(service, body.profile, body.settings, body.model)
     events = service.ask(caller, body.question, body.where or None, session=body.session, change=change)
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
     if STREAM in request.headers.get("accept", ""):
@@ -346,7 +344,7 @@ async def query(body: QueryRequest, request: HttpRequest, service: Here, caller:
 @router.post("/search", responses={**errors.CHANGING})
 async def search(body: SearchRequest, service: Here, caller: Reading) -> SearchResponse:
     """Return the chunks that match best, without an answer."""
-    hits = await service.search(caller, body.query, body.k, body.where or None, change=_change(body.profile))
+    hits = await service.search(caller, body.query, body.k, body.where or None, change=change_of(service, body.profile))
     found = Hit.all_of(hits, explain=body.explain)
     return SearchResponse(query=body.query, hits=found, note=as_json.search_note(hits))
 
@@ -365,9 +363,17 @@ async def suggestions(
     return Suggestions(questions=[Suggestion.model_validate(one, from_attributes=True) for one in found])
 
 
-def _change(profile: str, settings: QuestionSettings | None = None, model: str = "") -> Change | None:
-    """Return how a question changes the server's settings; None if it does not."""
+def change_of(
+    service: Service, profile: str, settings: QuestionSettings | None = None, model: str = ""
+) -> Change | None:
+    """Return how a question changes the server's settings; None if it does not.
+
+    Raises:
+        Refused: the model cannot be chosen.
+    """
     if model:
+        if model not in service.settings.models:
+            raise Refused("forbidden", "this model cannot be chosen; GET /me lists those that can")
         return lambda held: writing(question_settings.apply(held, settings, profile), model)
     return partial(question_settings.apply, wanted=settings, profile=profile) if profile or settings else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 from fastapi import Request as HttpRequest
@@ -31,15 +31,19 @@ from ragstone.serve.http.errors import REQUEST_ID, Problem, Refused
 from ragstone.serve.http.messages import Characters, Request, Response, Share
 from ragstone.serve.http.routes.ask import (
     Answer,
+    ModelName,
     QuestionText,
     SentenceEvent,
     SessionName,
     TextEvent,
     Where,
+    change_of,
     server_event,
 )
 from ragstone.serve.http.service import Here
 from ragstone.serve.http.streaming import STREAM, EventStream, ServerEvent, described, while_connected
+
+RunName = Annotated[str, Field(max_length=200, description="a name of your choice, with which it can be stopped early")]
 
 
 # ---------------------------------------------------------------- messages
@@ -50,6 +54,9 @@ class ResearchRequest(Request):
     effort: Effort = "research"
     session: SessionName = ""
     where: Where = None
+    model: ModelName = ""
+    run: RunName = ""
+    explain: bool = Field(default=False, description="return the evidence of the answer")
     seconds: float | None = Field(default=None, gt=0, description="at most those that the server gives a question")
     calls: int | None = Field(default=None, ge=0, description="most calls of language models")
     tokens: int | None = Field(default=None, ge=0, description="most tokens of language models")
@@ -61,6 +68,12 @@ class ResearchRequest(Request):
         return budget_of(self.effort, seconds=self.seconds, calls=self.calls, tokens=self.tokens, money=self.money)
 
 
+class StopRequest(Request):
+    """The research that should end."""
+
+    run: RunName
+
+
 class ForecastEvent(Response):
     """The first event: what the question is expected to cost."""
 
@@ -69,6 +82,7 @@ class ForecastEvent(Response):
     calls: int = Field(description="expected calls of language models")
     tokens: int = Field(description="expected tokens of language models")
     cost: float | None = Field(description="in the currency of the price list; null if a price is unknown")
+    seconds: float = Field(description="most seconds that it takes")
 
 
 class ActionEvent(Response):
@@ -197,7 +211,10 @@ async def research(body: ResearchRequest, request: HttpRequest, service: Here, c
             effort=body.effort,
             budget=service.within_time(body.budget),
             session=body.session,
-        )
+            change=change_of(service, "", model=body.model),
+            run=body.run,
+        ),
+        explain=body.explain,
     )
     if STREAM in request.headers.get("accept", ""):
         return EventStream(
@@ -207,7 +224,16 @@ async def research(body: ResearchRequest, request: HttpRequest, service: Here, c
     return HttpResponse(status_code=204) if answer is None else answer
 
 
-async def _events(events: AsyncGenerator[ResearchEvent]) -> AsyncGenerator[ServerEvent]:
+@router.post("/research/stop", status_code=204, responses={**errors.CHANGING})
+async def stop_research(body: StopRequest, service: Here, caller: Reading) -> None:
+    """End research that the same reader began: no further step begins, and the answer says what stands so far.
+
+    It reaches all processes of this host.
+    """
+    await asyncio.to_thread(service.stops.stop, caller.name, body.run)
+
+
+async def _events(events: AsyncGenerator[ResearchEvent], *, explain: bool) -> AsyncGenerator[ServerEvent]:
     """Yield the events of research as they are sent; evidence is left out, because it changes until the answer."""
     told: ForecastEvent | None = None
     actions, listed = list[ActionEvent](), None
@@ -221,6 +247,7 @@ async def _events(events: AsyncGenerator[ResearchEvent]) -> AsyncGenerator[Serve
                         calls=event.calls,
                         tokens=event.tokens,
                         cost=event.cost,
+                        seconds=event.budget.seconds,
                     )
                     yield ServerEvent(event="forecast", data=told)
                 case ActionTaken():
@@ -231,7 +258,7 @@ async def _events(events: AsyncGenerator[ResearchEvent]) -> AsyncGenerator[Serve
                 case EvidenceFound():
                     pass
                 case Answered() if told:
-                    answer = Answer.of(event.answer, explain=False)
+                    answer = Answer.of(event.answer, explain=explain)
                     whole = ResearchAnswer(answer=answer, forecast=told, actions=actions, documents=listed)
                     yield ServerEvent(event="answer", data=whole)
                 case Answered():
