@@ -259,6 +259,7 @@ class KnowledgeBase:
         session: str = "",
         payer: Payer | None = None,
         is_stopped: Callable[[], bool] | None = None,
+        report: bool = False,
         keep: bool = True,
     ) -> AsyncGenerator[ResearchEvent]:
         """Yield what a question is expected to cost, each action, the notebooks, and the events of `stream`.
@@ -275,6 +276,7 @@ class KnowledgeBase:
             session: name of a stored conversation.
             payer: charged with the cost of the question.
             is_stopped: once it returns true, no further action begins, and the answer is written from what was found.
+            report: whether sections follow the answer, one for each document.
             keep: whether the turn and the answer are stored.
 
         Raises:
@@ -292,6 +294,7 @@ class KnowledgeBase:
                     before=before,
                     session=session,
                     is_stopped=is_stopped,
+                    report=report,
                 )
                 async with aclosing(events):
                     async for event in events:

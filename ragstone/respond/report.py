@@ -1,15 +1,15 @@
-"""Reports: what the passages that belong together say, below an answer, and lists of documents that fit."""
+"""Reports: sections below an answer, the passages that lead to it, and lists of documents that fit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ragstone.core.answers import Draft, Statement
 from ragstone.core.naming import name_of
 from ragstone.core.research import ItemList
 from ragstone.language import phrases
-from ragstone.respond.drafts import joined, shortened, unmarked
+from ragstone.respond.drafts import joined, moved, shortened, unmarked
 from ragstone.respond.links import strip_links
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.proof.records import Quote
@@ -19,6 +19,38 @@ SHOWN = 200
 """Documents that a list shows; a file of them has all."""
 MAX_TITLE, MAX_QUOTE = 120, 240
 """Characters of a title, and of a quote, in a list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A section of a report: its heading, and what stands below it."""
+
+    heading: str
+    draft: Draft
+
+
+def with_sections(draft: Draft, sections: Sequence[Section], unknown: Sequence[str], language: str) -> Draft:
+    """Return an answer with sections below it, and last what was not found.
+
+    Args:
+        draft: the answer.
+        sections: those that have a text.
+        unknown: what of the question no passage has.
+        language: ISO 639-1 code of the last line.
+    """
+    leads = [f"## {shortened(unmarked(strip_links(one.heading)), MAX_TITLE).rstrip(':')}\n\n" for one in sections]
+    parts = [replace(one.draft, text=one.draft.text.lstrip(), statements=_lifted(one.draft)) for one in sections]
+    whole = joined(["", *leads], [draft, *parts])
+    if unknown:
+        whole = replace(whole, text=f"{whole.text}\n\n{phrases(language).unfound.format(what=', '.join(unknown))}")
+    is_told = draft.outcome == "refusal" and bool(sections)
+    return replace(whole, outcome="closest" if is_told else draft.outcome)
+
+
+def _lifted(draft: Draft) -> tuple[Statement, ...]:
+    """Return the statements of a draft without the blank lines before its text."""
+    by = len(draft.text) - len(draft.text.lstrip())
+    return tuple(moved(one, -by) for one in draft.statements)
 
 
 def with_chain(draft: Draft, quotes: Sequence[Quote], language: str) -> Draft:

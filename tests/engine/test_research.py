@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import pytest
@@ -15,6 +16,7 @@ from ragstone.core.answers import Answered, EvidenceFound, Failed
 from ragstone.core.errors import UsageError
 from ragstone.core.research import ActionTaken, Budget, Effort, Forecast, Researched, ResearchEvent
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.serve.as_report import html_of, markdown_of
 
 E = TypeVar("E")
 SMALL = Budget(actions=3, calls=0, tokens=0, seconds=60)
@@ -154,3 +156,23 @@ def test_an_overview_needs_no_research(kb: KnowledgeBase) -> None:
 def test_refuses_a_blank_question(kb: KnowledgeBase) -> None:
     with pytest.raises(UsageError, match="empty"):
         researched(kb, " ")
+
+
+def test_a_report_has_a_section_for_each_document(kb: KnowledgeBase) -> None:
+    async def reported() -> Answered:
+        events = [one async for one in kb.research(QUESTION, reader=OWNER, report=True)]
+        return of(Answered, events)[0]
+
+    answer = asyncio.run(reported()).answer
+    headings = [line.removeprefix("## ") for line in answer.answer.split("\n") if line.startswith("## ")]
+    titles = {one.title for one in answer.citations}
+    assert len(headings) > 1
+    assert set(headings) <= titles
+    for one in answer.statements:
+        assert answer.answer[one.start : one.end].endswith(f"[{one.markers[0]}]")
+    shown = markdown_of(answer)
+    assert shown.count("\n| ") == 2 + len(answer.citations) - 1
+    page = html_of(replace(answer, question="Why <script>alert(1)</script> [x](https://evil.example)?"))
+    assert "<script" not in page
+    assert "href" not in page
+    assert page.count("<td>") == 4 * len(answer.citations)

@@ -241,3 +241,19 @@ def test_a_model_that_fails_ends_planning(kb: KnowledgeBase) -> None:
     events = planned(kb, _failing)
     assert "refuses" in taken(events)[-1].note
     assert "412" in answer(events).answer.answer
+
+
+@pytest.mark.parametrize("calls", [1, 20])
+def test_the_model_writes_sections_while_the_budget_lasts(kb: KnowledgeBase, calls: int) -> None:
+    Planner.plan = staticmethod(partial(action, kind="stop"))
+    budget = Budget(actions=4, calls=calls, tokens=90_000, seconds=60)
+
+    async def collected() -> list[ResearchEvent]:
+        return [one async for one in kb.research(QUESTION, reader=OWNER, budget=budget, report=True, keep=False)]
+
+    answer = next(one.answer for one in asyncio.run(collected()) if isinstance(one, Answered))
+    _, *sections = answer.answer.split("\n\n## ")
+    assert len(sections) > 1
+    written = [one for one in sections if ANSWER.removesuffix(".") in one]
+    assert bool(written) == (calls > 1)
+    assert answer.usage.model_calls <= calls

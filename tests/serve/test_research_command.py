@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from running import Run
@@ -33,3 +34,16 @@ def test_refuses_an_unknown_effort(run: Run) -> None:
         2,
         "ragstone: --effort heroic does not exist; choose quick, thorough, research\n",
     )
+
+
+def test_writes_a_report(run: Run, tmp_path: Path) -> None:
+    report = tmp_path / "report.md"
+    assert run("research", "When does the canteen open?", "--report", str(report)).code == 0
+    text = report.read_text(encoding="utf-8")
+    assert text.startswith("# When does the canteen open?\n")
+    assert "| no. | document | place | words |" in text
+
+
+def test_refuses_a_report_of_another_format(run: Run) -> None:
+    printed = run("research", "Why?", "--report", "report.odt")
+    assert (printed.code, printed.err) == (2, "ragstone: --report report.odt: name a file that ends in .md or .html\n")

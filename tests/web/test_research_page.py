@@ -69,3 +69,12 @@ def test_ends_early_with_what_was_found(quoted: str, visit: Open) -> None:
     turn.locator(".turn-foot").wait_for()
     assert stops == ["204"]
     expect(turn.locator(".steps summary")).to_have_text(re.compile("^2 steps"))
+
+
+def test_reports_have_sections(quoted: str, visit: Open) -> None:
+    at = visit(quoted)
+    research(at, STEPS, "Report")
+    turn = at.page.locator("article.turn")
+    turn.locator(".turn-foot").wait_for()
+    expect(turn.locator(".prose h3").first).to_be_visible()
+    assert at.violations() == []

@@ -119,6 +119,12 @@ class Notes:
         has = frozenset[str]().union(*(self._asked.words_in(passage_of(hit).all) for hit, _ in self.together()))
         return tuple(word for word, weight in self._asked.weights.items() if word not in has and weight < self._unseen)
 
+    def unknown(self) -> tuple[str, ...]:
+        """Return the names, places and periods of the question that no passage read has."""
+        said = " ".join(f"{hit.chunk.title} {hit.chunk.headed}" for hit in self.hits).casefold()
+        fixed = [one for one in self.question.requirements if one.role == "subject" and not one.unsure]
+        return tuple(one.text for one in fixed if one.text and one.text.casefold() not in said)
+
     def needs_more(self) -> bool:
         """Return whether no passage alone has most of the question."""
         best = [passage_of(hit) for hit, _ in self.together()]

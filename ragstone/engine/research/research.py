@@ -30,6 +30,7 @@ from ragstone.engine.research.by_model import ModelPlanner
 from ragstone.engine.research.lists import Lists
 from ragstone.engine.research.notes import Notes
 from ragstone.engine.research.planning import Planner, RulePlanner
+from ragstone.engine.research.sections import SECTIONS, Sections
 from ragstone.engine.research.spending import PLANS, Spending
 from ragstone.engine.search import Search
 from ragstone.engine.steps import within
@@ -71,11 +72,12 @@ class Research:
         before: Sequence[Turn] = (),
         session: str = "",
         is_stopped: Callable[[], bool] | None = None,
+        report: bool = False,
     ) -> AsyncGenerator[ResearchEvent]:
         """Yield the forecast, each action, the notebooks, and the events of the answer.
 
         Closing the generator stops all work. Once ``is_stopped`` returns true, no further action begins, and the answer
-        is written from what was found so far.
+        is written from what was found so far. A ``report`` has a section for each document below the answer.
 
         Raises:
             UsageError: the question is blank, or the filter is malformed.
@@ -120,7 +122,12 @@ class Research:
             if place == 1:
                 spending.reserve(first.evidence)
                 plans = PLANS[effort] * len(points) if needs_more else 0
-                yield spending.forecast(effort, actions=EXPECTED if needs_more else 1, plans=plans, parts=len(points))
+                yield spending.forecast(
+                    effort,
+                    actions=EXPECTED if needs_more else 1,
+                    plans=plans,
+                    parts=len(points) * (1 + (SECTIONS if report else 0)),
+                )
             yield own.note(Action(kind="search", text=own.question.wording.text), new)
             planners = self._planners(spending, asks_model=needs_more)
             actions = Actions(version, self._search, allowed, request)
@@ -139,7 +146,9 @@ class Research:
                     if not isinstance(part, Draft):
                         yield part
                         continue
-                    drafts.append(self._with_chain(part, own, one))
+                    drafts.append(part if report else self._with_chain(part, own, one))
+            if report and drafts:
+                drafts[-1] = await Sections(version, spending, request, before).added(drafts[-1], own, one)
         if len(drafts) < len(checked):
             raise ResponseError("the answerer ended without an answer")
         whole, evidence = drafts[0], checked[0]

@@ -45,6 +45,15 @@ Money = Annotated[
     float | None,
     typer.Option("--money", min=0, help="Stop at this cost, in the currency of the prices.", show_default=False),
 ]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        metavar="FILE",
+        help="Write a report with a section for each document to this file: Markdown (.md) or HTML (.html).",
+        show_default=False,
+    ),
+]
 Csv = Annotated[
     Path | None,
     typer.Option("--csv", metavar="FILE", help="Write the documents of a list to this file.", show_default=False),
@@ -61,6 +70,7 @@ def research(
     tokens: Tokens = None,
     money: Money = None,
     csv: Csv = None,
+    report: Report = None,
     kb: Kb = DEFAULT_KB,
     where: Where = None,
     session: Session = "",
@@ -75,10 +85,13 @@ def research(
     from ragstone.core.research import budget_of
     from ragstone.serve import as_json as json
     from ragstone.serve.as_csv import csv_of
+    from ragstone.serve.as_report import check_suffix, write_report
     from ragstone.serve.cli import screen
     from ragstone.serve.views import answers
 
     level = _level(effort)
+    if report:
+        check_suffix(report)
     budget = budget_of(level, seconds=seconds, calls=calls, tokens=tokens, money=money)
     with opened(kb, asked) as opened_kb:
         stop = threading.Event()
@@ -90,12 +103,15 @@ def research(
             budget=budget,
             session=session,
             is_stopped=stop.is_set,
+            report=report is not None,
         )
         answer, notebooks = asyncio.run(_watched(events, stop, quiet=as_json))
         respond = opened_kb.settings.respond
     if csv:
         items = [item for one in notebooks if one.items for item in one.items.items]
         csv.write_text(csv_of(items), encoding="utf-8")
+    if report:
+        write_report(report, answer)
     if as_json:
         notes = [json.notebook(one) for one in notebooks]
         screen.write_json({**json.answer(answer, metadata=respond.metadata), "research": notes})

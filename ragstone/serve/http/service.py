@@ -146,6 +146,7 @@ class Service:
         before: Sequence[Turn] = (),
         session: str = "",
         change: Change | None = None,
+        report: bool = False,
         run: str = "",
     ) -> AsyncGenerator[ResearchEvent]:
         """Yield the events of research. Closing the generator stops it.
@@ -159,6 +160,7 @@ class Service:
             before: earlier turns of the conversation.
             session: the name of a stored conversation.
             change: returns the settings of this question from those of the server.
+            report: whether sections follow the answer.
             run: the name under which `stops` can end it early.
 
         Raises:
@@ -177,6 +179,7 @@ class Service:
                 before=before,
                 session=session,
                 payer=payer,
+                report=report,
                 is_stopped=partial(self.stops.has_stopped, caller.name, run) if run else None,
             )
 

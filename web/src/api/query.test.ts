@@ -12,7 +12,7 @@ const types = async (text: string) => {
 it("yields all events of an answer", async () => {
   const text =
     'event: text\ndata: {"text":"a"}\n\nevent: news\ndata: {}\n\nevent: answer\ndata: {}\n\nevent: text\ndata: {}\n\n';
-  expect(await types(text)).toEqual(["text", "answer"]);
+  expect(await types(text)).toEqual(["text", "news", "answer"]);
 });
 
 it("throws the final error or reports an interruption", async () => {

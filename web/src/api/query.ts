@@ -16,22 +16,17 @@ export type AnswerEvent =
 export async function* answerEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<AnswerEvent> {
   for await (const { event, data } of eventsOf(body)) {
     const told = JSON.parse(data);
-    if (event === "forecast") yield { type: "forecast", forecast: told };
-    else if (event === "action") yield { type: "action", action: told };
-    else if (event === "evidence") yield { type: "evidence", evidence: told };
-    else if (event === "text") yield { type: "text", text: told.text };
-    else if (event === "sentence") yield { type: "sentence", sentence: told };
-    else if (event === "answer") {
-      yield isResearch(told)
-        ? { type: "answer", answer: told.answer, listed: told.documents }
-        : { type: "answer", answer: told };
-      return;
-    } else if (event === "error") {
+    if (event === "error") {
       const { error } = told as Problem;
       throw new ApiError(200, error.code, error.message);
     }
+    if (event === "answer") {
+      yield "forecast" in told
+        ? { type: "answer", answer: (told as ResearchAnswer).answer, listed: (told as ResearchAnswer).documents }
+        : { type: "answer", answer: told };
+      return;
+    }
+    yield { type: event, [event]: event === "text" ? told.text : told } as unknown as AnswerEvent;
   }
   throw new Error(shared().interrupted);
 }
-
-const isResearch = (told: Answer | ResearchAnswer): told is ResearchAnswer => "forecast" in told;

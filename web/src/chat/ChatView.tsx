@@ -64,6 +64,7 @@ export function ChatView(props: Props) {
             <li key={turn.id} ref={turn === last ? end : null}>
               <TurnView
                 turn={turn}
+                ending={chat.ending === turn.id}
                 opened={opened?.turn === turn.id ? opened.at : null}
                 onOpen={(targets, at) => onOpen(turn.id, targets, at)}
                 onAgain={() => chat.again(turn)}

@@ -39,7 +39,7 @@ interface Props {
 }
 
 const MOST_ROWS = 8;
-const EFFORTS: readonly Effort[] = ["quick", "thorough", "research"];
+const EFFORTS: readonly Effort[] = ["quick", "thorough", "research", "report"];
 
 /** The question box, with a filter on documents. */
 export function Composer(props: Props) {

@@ -9,7 +9,7 @@ const SHOWN = 3;
 
 /** What research is expected to cost, and each step: what was looked for, what was found, and what is still open. */
 export function Steps({ turn }: { turn: Turn }) {
-  const { forecast, steps } = turn;
+  const { forecast, steps = [] } = turn;
   const say = words();
   if (!forecast) return null;
   const limit = Math.ceil(forecast.seconds / 60);

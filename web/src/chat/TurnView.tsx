@@ -18,6 +18,8 @@ import { isUnderWay, type Turn, type Vote } from "./turns";
 
 interface Props {
   turn: Turn;
+  /** Whether its research was told to end with what stands so far. */
+  ending?: boolean;
   /** The open citation, as an index into the turn's targets. */
   opened: number | null;
   onOpen: (targets: Target[], at: number) => void;
@@ -28,7 +30,7 @@ interface Props {
 }
 
 /** A question and its answer. One that somebody else asked is only read. */
-export function TurnView({ turn, opened, onOpen, onAgain, onEdit, onVote }: Props) {
+export function TurnView({ turn, ending = false, opened, onOpen, onAgain, onEdit, onVote }: Props) {
   const targets = useMemo(() => targetsOf(turn), [turn]);
   const underWay = isUnderWay(turn);
   const say = words();
@@ -43,7 +45,7 @@ export function TurnView({ turn, opened, onOpen, onAgain, onEdit, onVote }: Prop
         </p>
       )}
       <Steps turn={turn} />
-      {underWay && <Progress turn={turn} />}
+      {underWay && <Progress turn={turn} ending={ending} />}
       <Written turn={turn} targets={targets} current={current} opened={opened} onOpen={open} />
       <Notices turn={turn} />
       {turn.state === "stopped" && <p className="quiet small">{say.stoppedEarly}</p>}
@@ -71,13 +73,13 @@ export function TurnView({ turn, opened, onOpen, onAgain, onEdit, onVote }: Prop
   );
 }
 
-function Progress({ turn }: { turn: Turn }) {
+function Progress({ turn, ending }: { turn: Turn; ending: boolean }) {
   const found = turn.evidence?.hits.length;
   if (turn.state === "writing") return null;
   return (
     <p className="progress">
       <span className="pulse" aria-hidden="true" />
-      {turn.ending ? words().ending : found === undefined ? words().searching : words().reading(found)}
+      {ending ? words().ending : found === undefined ? words().searching : words().reading(found)}
     </p>
   );
 }

@@ -30,6 +30,11 @@ it("follows an answer from search to final text", () => {
   expect(whole.turns[0]).toMatchObject({ state: "done", text: "Whole. [1]" });
 });
 
+it("skips events that it does not know", () => {
+  const news = event({ type: "news" } as unknown as AnswerEvent);
+  expect(after(asked, news)).toEqual(after(asked));
+});
+
 it("keeps partial text after a stop or failure", () => {
   const stopped = after(asked, text("Half"), { type: "stopped", session: "s", id: "1" }, text(" more"));
   expect(stopped.turns[0]).toMatchObject({ state: "stopped", text: "Half" });

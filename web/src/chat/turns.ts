@@ -4,25 +4,24 @@ import type { Answer, EvidenceEvent, Fitting, Forecast, Research, SentenceEvent,
 export type Vote = "up" | "down";
 
 /** How much work a question is worth. */
-export type Effort = NonNullable<Research["effort"]>;
+export type Effort = NonNullable<Research["effort"]> | "report";
 
 /** A question and the progress of its answer. */
 export interface Turn {
   id: string;
   question: string;
   where: string;
-  effort: Effort;
+  /** A quick answer unless it says more. */
+  effort?: Effort | undefined;
   state: "searching" | "writing" | "done" | "stopped" | "failed";
   text: string;
   sentences: readonly SentenceEvent[];
   evidence: EvidenceEvent | null;
   /** What research is expected to cost, and its steps so far. */
-  forecast: Forecast | null;
-  steps: readonly Step[];
-  /** Whether research was told to end with what stands so far. */
-  ending: boolean;
+  forecast?: Forecast;
+  steps?: readonly Step[];
   /** The documents of a list. */
-  listed: Fitting | null;
+  listed?: Fitting | null | undefined;
   answer: Answer | null;
   error: string;
   vote: Vote | null;
@@ -39,14 +38,13 @@ export interface Chat {
 export type Action = { session: string } & (
   | { type: "loaded"; turns: readonly Turn[] }
   | { type: "asked"; id: string; question: string; where: string; effort?: Effort }
-  | { type: "ending"; id: string }
   | { type: "event"; id: string; event: AnswerEvent }
   | { type: "stopped"; id: string }
   | { type: "failed"; id: string; error: string }
   | { type: "voted"; id: string; vote: Vote | null }
 );
 
-export const fresh = (id: string, question: string, where = "", effort: Effort = "quick"): Turn => ({
+export const fresh = (id: string, question: string, where = "", effort?: Effort): Turn => ({
   id,
   question,
   where,
@@ -55,10 +53,6 @@ export const fresh = (id: string, question: string, where = "", effort: Effort =
   text: "",
   sentences: [],
   evidence: null,
-  forecast: null,
-  steps: [],
-  ending: false,
-  listed: null,
   answer: null,
   error: "",
   vote: null,
@@ -81,8 +75,6 @@ export function reduce(chat: Chat, action: Action): Chat {
       };
     case "event":
       return changed(chat, action.id, (turn) => (isUnderWay(turn) ? after(turn, action.event) : turn));
-    case "ending":
-      return changed(chat, action.id, (turn) => ({ ...turn, ending: true }));
     case "stopped":
       return changed(chat, action.id, (turn) => (isUnderWay(turn) ? { ...turn, state: "stopped" } : turn));
     case "failed":
@@ -92,16 +84,12 @@ export function reduce(chat: Chat, action: Action): Chat {
   }
 }
 
-function changed(chat: Chat, id: string, change: (turn: Turn) => Turn): Chat {
+export function changed(chat: Chat, id: string, change: (turn: Turn) => Turn): Chat {
   return { ...chat, turns: chat.turns.map((turn) => (turn.id === id ? change(turn) : turn)) };
 }
 
 function after(turn: Turn, event: AnswerEvent): Turn {
   switch (event.type) {
-    case "forecast":
-      return { ...turn, forecast: event.forecast };
-    case "action":
-      return { ...turn, steps: [...turn.steps, event.action] };
     case "evidence":
       return { ...turn, evidence: event.evidence };
     case "text":
@@ -109,6 +97,8 @@ function after(turn: Turn, event: AnswerEvent): Turn {
     case "sentence":
       return { ...turn, sentences: [...turn.sentences, event.sentence] };
     case "answer":
-      return { ...turn, state: "done", text: event.answer.answer, answer: event.answer, listed: event.listed ?? null };
+      return { ...turn, state: "done", text: event.answer.answer, answer: event.answer, listed: event.listed };
+    default:
+      return turn; // a step of research, or of a newer server
   }
 }

@@ -6,6 +6,9 @@ import { isAnswering, reduceAll } from "./chats";
 import { restored } from "./restore";
 import { type Chat, type Effort, isUnderWay, type Turn, type Vote } from "./turns";
 
+/** What the server calls an effort; a report is research with sections. */
+const level = (effort: Effort) => (effort === "report" ? ({ effort: "research", report: true } as const) : { effort });
+
 export interface Chatting {
   session: string;
   turns: readonly Turn[];
@@ -19,6 +22,8 @@ export interface Chatting {
   begin: () => string;
   ask: (question: string, where: string, effort: Effort) => void;
   again: (turn: Turn) => void;
+  /** The turn whose research was told to end with what stands so far. */
+  ending: string;
   /** Stop the answer; the first time, research only ends with what stands so far. */
   stop: (session?: string) => void;
   vote: (turn: Turn, vote: Vote, more?: { reason?: string; correction?: string }) => Promise<void>;
@@ -36,6 +41,7 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
   const chat = chats.shown;
   const [models, setModels] = useState<Readonly<Record<string, string>>>({});
   const model = models[chat.session] ?? "";
+  const [ending, setEnding] = useState("");
   const running = useRef(new Map<string, AbortController>());
 
   useEffect(() => {
@@ -73,6 +79,7 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
       running.current.get(named)?.abort();
       const stopper = new AbortController();
       running.current.set(named, stopper);
+      setEnding("");
       dispatch({ type: "asked", session: named, id, question, where, effort });
       onAsked(named);
       try {
@@ -80,7 +87,7 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
         const events =
           effort === "quick"
             ? api.ask(asked, stopper.signal)
-            : api.research({ ...asked, effort, run: id, explain: true }, stopper.signal);
+            : api.research({ ...asked, ...level(effort), run: id, explain: true }, stopper.signal);
         for await (const event of events) dispatch({ type: "event", session: named, id, event });
         onDone();
       } catch (error) {
@@ -95,14 +102,19 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
   const stop = useCallback(
     (which?: string) => {
       const abort = () => running.current.get(which ?? chat.session)?.abort();
-      if (which !== undefined || last?.state !== "searching" || last.effort === "quick" || last.ending) {
+      if (
+        which !== undefined ||
+        last?.state !== "searching" ||
+        (last.effort ?? "quick") === "quick" ||
+        last.id === ending
+      ) {
         abort();
         return;
       }
-      dispatch({ type: "ending", session: chat.session, id: last.id });
+      setEnding(last.id);
       api.stopResearch(last.id).catch(abort);
     },
-    [chat.session, last],
+    [chat.session, last, ending],
   );
   const vote = useCallback(
     async (turn: Turn, given: Vote, more: { reason?: string; correction?: string } = {}) => {
@@ -130,7 +142,8 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
     ask: (question, where, effort) => {
       if (!isUnderWay(last)) void send(randomId(), question, where, effort);
     },
-    again: (turn) => void send(turn.id, turn.question, turn.where, turn.effort),
+    again: (turn) => void send(turn.id, turn.question, turn.where, turn.effort ?? "quick"),
+    ending,
     stop,
     vote,
   };

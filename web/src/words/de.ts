@@ -160,7 +160,7 @@ export const page: PageTexts = {
   dropToAsk: "Loslassen, um in diesem Gespräch zu fragen",
   allDocuments: "Alle Dokumente",
   effort: "Aufwand",
-  efforts: { quick: "Schnelle Antwort", thorough: "Gründliche Suche", research: "Recherche" },
+  efforts: { quick: "Schnelle Antwort", thorough: "Gründliche Suche", research: "Recherche", report: "Bericht" },
   model: "Sprachmodell",
   defaultModel: "Standardmodell",
   removeFilter: "Filter entfernen",

@@ -162,7 +162,7 @@ export const page = {
   dropToAsk: "Drop to ask in this conversation",
   allDocuments: "All documents",
   effort: "Effort",
-  efforts: { quick: "Quick answer", thorough: "Thorough search", research: "Research" },
+  efforts: { quick: "Quick answer", thorough: "Thorough search", research: "Research", report: "Report" },
   model: "Language model",
   defaultModel: "Default model",
   removeFilter: "Remove the filter",

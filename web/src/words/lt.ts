@@ -156,7 +156,7 @@ export const page: PageTexts = {
   dropToAsk: "Paleiskite, kad klaustumėte šiame pokalbyje",
   allDocuments: "Visi dokumentai",
   effort: "Kruopštumas",
-  efforts: { quick: "Greitas atsakymas", thorough: "Išsami paieška", research: "Tyrimas" },
+  efforts: { quick: "Greitas atsakymas", thorough: "Išsami paieška", research: "Tyrimas", report: "Ataskaita" },
   model: "Kalbos modelis",
   defaultModel: "Numatytasis modelis",
   removeFilter: "Pašalinti filtrą",

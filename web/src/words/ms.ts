@@ -158,7 +158,7 @@ export const page: PageTexts = {
   dropToAsk: "Lepaskan untuk bertanya dalam perbualan ini",
   allDocuments: "Semua dokumen",
   effort: "Usaha",
-  efforts: { quick: "Jawapan pantas", thorough: "Carian teliti", research: "Penyelidikan" },
+  efforts: { quick: "Jawapan pantas", thorough: "Carian teliti", research: "Penyelidikan", report: "Laporan" },
   model: "Model bahasa",
   defaultModel: "Model lalai",
   removeFilter: "Buang tapisan",

@@ -56,6 +56,7 @@ class ResearchRequest(Request):
     where: Where = None
     model: ModelName = ""
     run: RunName = ""
+    report: bool = Field(default=False, description="whether sections follow the answer, one for each document")
     explain: bool = Field(default=False, description="return the evidence of the answer")
     seconds: float | None = Field(default=None, gt=0, description="at most those that the server gives a question")
     calls: int | None = Field(default=None, ge=0, description="most calls of language models")
@@ -212,6 +213,7 @@ async def research(body: ResearchRequest, request: HttpRequest, service: Here, c
             budget=service.within_time(body.budget),
             session=body.session,
             change=change_of(service, "", model=body.model),
+            report=body.report,
             run=body.run,
         ),
         explain=body.explain,

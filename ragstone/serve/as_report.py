@@ -1,0 +1,76 @@
+"""An answer as a report: Markdown, or HTML to print, with a table of its sources."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+from ragstone.core.answers import Answer, Citation
+from ragstone.core.errors import UsageError
+from ragstone.core.printable import one_line
+
+SUFFIXES = (".md", ".html")
+_SPECIAL = re.compile(r"([\\|<>*_`\[\]])")
+_STYLE = """
+body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 Georgia, serif; color: #1d1d1b; }
+h1, h2, th { font-family: system-ui, sans-serif; }
+table { border-collapse: collapse; font-size: .875rem; }
+th, td { border: 1px solid #bbb; padding: .25rem .5rem; text-align: left; vertical-align: top; }
+tr { break-inside: avoid; }
+"""
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse a file that is neither Markdown nor HTML.
+
+    Raises:
+        UsageError: the suffix is another one.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"--report {path}: name a file that ends in .md or .html")
+
+
+def write_report(path: Path, answer: Answer) -> None:
+    """Write an answer as a report, in the format of the suffix."""
+    path.write_text(html_of(answer) if path.suffix.lower() == ".html" else markdown_of(answer), encoding="utf-8")
+
+
+def markdown_of(answer: Answer) -> str:
+    """Return the question, the answer with its sections, its sources and what was noted, as Markdown."""
+    parts = [f"# {_plain(answer.question)}", answer.answer]
+    if answer.citations:
+        head = "| no. | document | place | words |\n|---|---|---|---|"
+        parts.append("\n".join(["## Sources\n", head, *map(_row, answer.citations)]))
+    if answer.notices:
+        parts.append("\n".join(["## Notes\n", *(f"- {_plain(one)}" for one in answer.notices)]))
+    day = answer.timestamp[:10]
+    parts.append(f"{day}. Confidence {answer.confidence:.2f}. The words of each source are quoted exactly.")
+    return "\n\n".join(parts) + "\n"
+
+
+def html_of(answer: Answer) -> str:
+    """Return a report as a page of its own, ready to print, without scripts, pictures or links."""
+    from markdown_it import MarkdownIt
+
+    body = (
+        MarkdownIt("commonmark", {"html": False})
+        .enable("table")
+        .disable(["link", "image", "autolink"])
+        .render(markdown_of(answer))
+    )
+    title = html.escape(one_line(answer.question))
+    return (
+        f'<!DOCTYPE html>\n<html><head><meta charset="utf-8">'
+        f"<title>{title}</title><style>{_STYLE}</style></head>\n<body>\n{body}</body></html>\n"
+    )
+
+
+def _row(one: Citation) -> str:
+    place = ", ".join(filter(None, (one.section, f"p. {one.page}" if one.page else "", one.url or one.document_id)))
+    return f"| {one.marker} | {_plain(one.title or one.document_id)} | {_plain(place)} | {_plain(one.quote)} |"
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line, without anything that Markdown would read as markup."""
+    return _SPECIAL.sub(r"\\\1", one_line(text))
