@@ -5,16 +5,23 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
+import ssl
+import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import httpcore2
 import hypothesis
 import pytest
 
 from ragstone.settings.load import ALIASES
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # which its library reads when it is imported
+# Without bytecode, each of the hundreds of processes that tests start would compile Ragstone anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 hypothesis.settings.register_profile("local", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
@@ -59,6 +66,23 @@ def _clean_environment() -> Iterator[None]:
         for name in list(os.environ):
             if name != TEST_DATA and (name in ALIASES or name.upper().startswith(FOREIGN)):
                 patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_read_once() -> Iterator[None]:
+    """Read the certificates of authorities once: every client reads them anew, also for a server on loopback."""
+    real = httpcore2.default_ssl_context
+
+    @cache
+    def read(trust_env: bool, *_: str | None) -> ssl.SSLContext:
+        return real(_trust_env=trust_env)
+
+    def context(*, _trust_env: bool = True) -> ssl.SSLContext:
+        return read(_trust_env, *map(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR")))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpcore2, "default_ssl_context", context)
         yield
 
 
