@@ -6,17 +6,20 @@ from the text, and `crawl` follows web sites.
 
 from __future__ import annotations
 
-from ragstone.acquire.metadata.groups import Given
-from ragstone.acquire.readers import left_out
-from ragstone.acquire.readers.tables.table_files import TableRow
-from ragstone.acquire.remote.listed import read_source
-from ragstone.acquire.remote.opening import connection_of, is_remote, is_site, on_disk, open_source
-from ragstone.acquire.sources.drawn import PageDrawer, is_drawn
-from ragstone.acquire.sources.files import count, files_of, folder, read, read_files, root
-from ragstone.acquire.sources.pages import Pages
-from ragstone.acquire.sources.shown_rows import has_rows, rows_near
-from ragstone.acquire.sources.stamps import is_unchanged, size_in
-from ragstone.acquire.sources.texts import read_given
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragstone.acquire.metadata.groups import Given
+    from ragstone.acquire.readers import left_out
+    from ragstone.acquire.readers.tables.table_files import TableRow
+    from ragstone.acquire.remote.listed import read_source
+    from ragstone.acquire.remote.opening import connection_of, is_remote, is_site, on_disk, open_source
+    from ragstone.acquire.sources.drawn import PageDrawer, is_drawn
+    from ragstone.acquire.sources.files import count, files_of, folder, read, read_files, root
+    from ragstone.acquire.sources.pages import Pages
+    from ragstone.acquire.sources.shown_rows import has_rows, rows_near
+    from ragstone.acquire.sources.stamps import is_unchanged, size_in
+    from ragstone.acquire.sources.texts import read_given
 
 __all__ = [
     "Given",
@@ -43,3 +46,38 @@ __all__ = [
     "rows_near",
     "size_in",
 ]
+
+_HOMES = {
+    "Given": "metadata.groups",
+    "PageDrawer": "sources.drawn",
+    "Pages": "sources.pages",
+    "TableRow": "readers.tables.table_files",
+    "connection_of": "remote.opening",
+    "count": "sources.files",
+    "files_of": "sources.files",
+    "folder": "sources.files",
+    "has_rows": "sources.shown_rows",
+    "is_drawn": "sources.drawn",
+    "is_remote": "remote.opening",
+    "is_site": "remote.opening",
+    "is_unchanged": "sources.stamps",
+    "left_out": "readers",
+    "on_disk": "remote.opening",
+    "open_source": "remote.opening",
+    "read": "sources.files",
+    "read_files": "sources.files",
+    "read_given": "sources.texts",
+    "read_source": "remote.listed",
+    "root": "sources.files",
+    "rows_near": "sources.shown_rows",
+    "size_in": "sources.stamps",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is first used: answering a question and the parser process need few of these modules."""
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ragstone.acquire' has no attribute {name!r}")
+    return getattr(import_module(f"ragstone.acquire.{_HOMES[name]}"), name)

@@ -13,13 +13,13 @@ from ragstone.language.words import lexicon
 
 def places(text: str) -> dict[str, Span]:
     """Return the codes of the countries and unions that a text names, with the first place of each."""
-    folded, (pattern, beginnings) = _folded(text), _pattern()
+    folded, beginnings = _folded(text), _beginnings()
     spans: dict[str, Span] = {}
     end = 0
     for word in _WORD.finditer(folded):
-        # The pattern has hundreds of alternatives, so it is tried only where the letters fit one of them.
-        if word.start() >= end and beginnings.match(folded, word.start()):
-            match = pattern.match(folded, word.start())
+        # There are hundreds of names, so only those that begin with the same letters are tried, and compiled.
+        if word.start() >= end and (begins := beginnings.match(folded, word.start())):
+            match = _pattern(begins[0].lower()).match(folded, word.start())
             if match and match.lastgroup:
                 spans.setdefault(match.lastgroup, Span(start=match.start(), end=match.end()))
                 end = match.end()
@@ -32,12 +32,27 @@ _BEGINNING = 3
 
 
 @cache
-def _pattern() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the pattern of a place, whose group is its code, and that of the first letters of all names."""
-    table = lexicon().places
-    kinds = (f"(?P<{code}>{'|'.join(map(_alternative, names))})" for code, names in table.items())
-    begin = {re.split(r"\W", name)[0][:_BEGINNING].lower() for names in table.values() for name in names}
-    return re.compile(rf"(?:{'|'.join(kinds)})\b"), re.compile(_tree(sorted(begin)), re.IGNORECASE)
+def _pattern(beginning: str) -> re.Pattern[str]:
+    """Return the pattern of the places whose names begin with these letters; its groups are their codes."""
+    found = ((code, _alternatives(names, beginning)) for code, names in lexicon().places.items())
+    return re.compile(rf"(?:{'|'.join(f'(?P<{code}>{names})' for code, names in found if names)})\b")
+
+
+def _alternatives(names: Sequence[str], beginning: str) -> str:
+    return "|".join(_alternative(name) for name in names if _beginning(name).startswith(beginning))
+
+
+@cache
+def _beginnings() -> re.Pattern[str]:
+    """Return the pattern of the first letters of all names."""
+    return re.compile(
+        _tree(sorted({_beginning(name) for names in lexicon().places.values() for name in names})), re.IGNORECASE
+    )
+
+
+@cache
+def _beginning(name: str) -> str:
+    return re.split(r"\W", name)[0][:_BEGINNING].lower()
 
 
 def _tree(words: Sequence[str]) -> str:

@@ -235,7 +235,7 @@ PLACES = ("Poland", "polish", "US", "us", "u.k.", "Lenkijoje", "vereinigte", "Ar
 @given(st.lists(st.sampled_from(PLACES)))
 def test_places_are_those_of_the_whole_pattern(some: list[str]):
     text = " ".join(some)
-    plain = re.finditer(rf"\b{_pattern()[0].pattern}", _folded(text))
+    plain = re.finditer(rf"\b{_pattern('').pattern}", _folded(text))
     assert list(places(text)) == list(dict.fromkeys(match.lastgroup for match in plain))
 
 

@@ -151,7 +151,12 @@ class ParserProcess:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # a group of its own, in which the programs that it runs end with it
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},
+            # Looking for plugins, pydantic reads the metadata of every installed package.
+            env={
+                "PYDANTIC_DISABLE_PLUGINS": "__all__",
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path),
+            },
         )
         theirs.close()
         pipe = Connection(ours.detach())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
@@ -19,22 +20,28 @@ _ONE = rf"(?:{_WORD}\s*[:#.]?\s*)?[#^]?\d{{1,2}}(?:[:†][^\]】)\n]{{0,60}})?"
 _MANY = rf"{_ONE}(?:\s*(?:[,;&/]|{_AND}|[-–])\s*{_ONE})*"
 _SQUARE = rf"\^?(?:\[{{1,2}}|【|〔|［)\s*\^?{_MANY}\s*(?:\]{{1,2}}|】|〕|］)(?!\()"
 _SEE = rf"(?:(?:{_WORD}|{_REFER})\s*[:.]?\s*)?"
-_MARK = re.compile(
-    r"(?P<code>`[^`\n]+`)|"
-    rf"(?<!\s)[ \t]*\({_SEE}(?P<nested>{_SQUARE}(?:\s*(?:[,;&]|{_AND})?\s*{_SQUARE})*)\)|"
-    rf"(?:(?<!\s)\s*)?(?P<square>{_SQUARE})|"
-    rf"(?<!\s)[ \t]*\((?P<round>(?:(?:{_REFER})\.?\s+)?{_WORD}\s*[:#.]?\s*{_MANY}|\d{{1,2}}(?:\s*[,;]\s*\d{{1,2}})*)\)"
-    r"(?=[.!?,;:]*(?:\s|$))|"
-    r"(?<!\s)[ \t]*<(?P<tag>sup|cite|ref)>\s*\[?(?P<tagged>\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\]?\s*</(?P=tag)>|"
-    r"(?<=[.!?,;:)\"”])(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})(?=\s|$)|"
-    r"(?:(?<!\s)[ \t]*)?\[(?P<name>[^\]\[\n]{2,120})\](?!\()",
-    re.IGNORECASE,
-)
 _RANGE = re.compile(r"(\d{1,2})\s*[-–]\s*(\d{1,2})")
 _NUMBER = re.compile(r"(?<![\d†:])\d{1,2}(?!\d)")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _DETAIL = re.compile(r"[:†][^\]】),;&]*")
 _LABEL = re.compile(rf"{_WORD}\s*[:#.]\s*", re.IGNORECASE)
+
+
+@cache
+def _mark() -> re.Pattern[str]:
+    """Return the pattern of a mark. It takes long to compile, and only replies of models need it."""
+    return re.compile(
+        r"(?P<code>`[^`\n]+`)|"
+        rf"(?<!\s)[ \t]*\({_SEE}(?P<nested>{_SQUARE}(?:\s*(?:[,;&]|{_AND})?\s*{_SQUARE})*)\)|"
+        rf"(?:(?<!\s)\s*)?(?P<square>{_SQUARE})|"
+        rf"(?<!\s)[ \t]*\((?P<round>(?:(?:{_REFER})\.?\s+)?{_WORD}\s*[:#.]?\s*{_MANY}|"
+        r"\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\)"
+        r"(?=[.!?,;:]*(?:\s|$))|"
+        r"(?<!\s)[ \t]*<(?P<tag>sup|cite|ref)>\s*\[?(?P<tagged>\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\]?\s*</(?P=tag)>|"
+        r"(?<=[.!?,;:)\"”])(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})(?=\s|$)|"
+        r"(?:(?<!\s)[ \t]*)?\[(?P<name>[^\]\[\n]{2,120})\](?!\()",
+        re.IGNORECASE,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +63,7 @@ class Marks:
 
     def find(self, text: str) -> Iterator[Marked]:
         """Yield the marks of a text, in order. Numbers in code are none, nor is "(1)" if there is no source 1."""
-        for match in _MARK.finditer(text):
+        for match in _mark().finditer(text):
             if match["code"]:
                 continue
             sources = self._sources(match)

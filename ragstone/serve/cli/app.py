@@ -140,6 +140,8 @@ def run(arguments: Sequence[str]) -> int:
 
     # Starting threads for algebra costs more than one question's algebra does; the model has its own threads.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Looking for plugins, pydantic reads the metadata of every installed package.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         # A character that a stream cannot encode becomes a question mark instead of an error.
         if isinstance(stream, io.TextIOWrapper):
