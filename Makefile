@@ -70,13 +70,20 @@ ingest: $(VENV)/.installed  ## make what is stored match a folder: make ingest D
 rebuild: $(VENV)/.installed  ## chunk and embed everything again: make rebuild KB=.ragstone SET=chunk.size=800
 	@$(BIN)/ragstone rebuild --kb "$(STORE)" $(if $(SET),--set "$(SET)")
 
-test: test-web test-python  ## all checks, then all tests
+# Types and the tests of the page take one processor each.
+test: $(VENV)/.installed-dev  ## all checks, then all tests
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-web check
+	$(RUN_TESTS)
 
 test-python: check
+	$(RUN_TESTS)
+
+define RUN_TESTS
 	@$(BIN)/python tools/test_model.py
 	@sh tools/test_browser.sh
 	@echo "== tests"
 	@$(BIN)/pytest -n $(WORKERS) --dist loadfile
+endef
 
 test-web:
 	@sh tools/test_web.sh

@@ -263,15 +263,15 @@ def test_add_does_not_hide_lost_rows_from_sync(engine: KnowledgeBase, docs: Path
 
 def test_an_interrupted_run_is_taken_up(engine: KnowledgeBase, docs: Path) -> None:
     """Whatever was committed before, in the end everything is as if nothing had happened."""
-    rows = [f"{i},text number {i}" for i in range(600)]
+    rows = [f"{i},text number {i}" for i in range(300)]
     (docs / "a.csv").write_text("\n".join(["id,text", *rows]))
     (docs / "b.txt").write_text("to be removed")
-    for i in range(300):
+    for i in range(150):
         (docs / f"c{i}.txt").write_text(f"note {i}")
     sync(engine, docs)
-    (docs / "a.csv").write_text("\n".join(["id,text", *(row + " anew" for row in rows[:500])]))
+    (docs / "a.csv").write_text("\n".join(["id,text", *(row + " anew" for row in rows[:250])]))
     (docs / "b.txt").unlink()
-    for i in range(300):
+    for i in range(150):
         (docs / f"c{i}.txt").write_text(f"note {i} changed")
     runs = 0
 
@@ -286,9 +286,9 @@ def test_an_interrupted_run_is_taken_up(engine: KnowledgeBase, docs: Path) -> No
             continue
         break
     assert runs > 2
-    assert changes(report) == (0, 0, 101)
+    assert changes(report) == (0, 0, 51)
     assert changes(sync(engine, docs)) == (0, 0, 0)
-    assert len(stored(engine)) == 800
+    assert len(stored(engine)) == 400
     assert all(one.text.endswith(("anew", "changed")) for one in stored(engine).values())
     check_whole(parts(engine).source.path / "catalog.db")
 
@@ -421,21 +421,21 @@ def test_any_history_ends_like_a_fresh_start(engine: KnowledgeBase, docs: Path, 
 # ---------------------------------------------------------------- many
 
 
-def test_one_in_a_hundred_of_two_thousand_changes(engine: KnowledgeBase, docs: Path) -> None:
-    for i in range(2000):
+def test_one_in_a_hundred_of_a_thousand_changes(engine: KnowledgeBase, docs: Path) -> None:
+    for i in range(1000):
         (docs / f"{i:04}.txt").write_text(f"First part of {i}.\n\n" + f"The rest is long {i}. " * 9)
     first = sync(engine, docs)
-    assert (changes(first), first.embedded) == ((2000, 0, 0), first.chunks)
-    for i in range(0, 2000, 100):
+    assert (changes(first), first.embedded) == ((1000, 0, 0), first.chunks)
+    for i in range(0, 1000, 100):
         (docs / f"{i:04}.txt").write_text(f"Zebra part of {i}.\n\n" + f"The rest is long {i}. " * 9)
-    gone = range(1, 2000, 100)
+    gone = range(1, 1000, 100)
     for i in gone:
         (docs / f"{i:04}.txt").unlink()
     seen = embedder_of(engine).seen
     seen.clear()
     report = sync(engine, docs)
-    assert (changes(report), report.unchanged, report.embedded) == ((0, 20, 20), 1960, 20)
-    assert len(seen) == 20
+    assert (changes(report), report.unchanged, report.embedded) == ((0, 10, 10), 980, 10)
+    assert len(seen) == 10
     assert all("Zebra" in text for text in seen)
     rows = parts(engine).catalog.select(And(parts=())).tolist()
     chunks = parts(engine).catalog.chunks(rows)

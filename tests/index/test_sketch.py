@@ -17,14 +17,19 @@ def vectors():
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
+@pytest.fixture(scope="module")
+def sketched(vectors: np.ndarray):
+    sketcher = Sketcher.of(vectors)
+    return sketcher, sketcher.codes(vectors)
+
+
 @pytest.mark.parametrize("share", [1.0, 0.5, 0.1, 0.01])
 @pytest.mark.parametrize("how", ["part", "passes"])
-def test_the_nearest_are_among_those_found(vectors: np.ndarray, share: float, how: str):
+def test_the_nearest_are_among_those_found(vectors: np.ndarray, sketched, share: float, how: str):
     rng = np.random.default_rng(int(share * 100))
     allowed = np.sort(rng.choice(COUNT, int(COUNT * share), replace=False))
     passes = np.isin(np.arange(COUNT), allowed)
-    sketcher = Sketcher.of(vectors)
-    codes, right = sketcher.codes(vectors), 0
+    (sketcher, codes), right = sketched, 0
     for query in vectors[rng.integers(0, COUNT, 50)] + rng.normal(size=(50, DIMENSIONS)) * 0.02:
         query = (query / np.linalg.norm(query)).astype(np.float32)
         exact = vectors @ query

@@ -242,10 +242,10 @@ def test_checks_a_lead_in_with_content(embedder: MiniLM, sentence: str):
 
 def test_checks_a_long_reply_in_parts(embedder: MiniLM):
     proved = "Masks are sold at the entrance for two euros. "
-    model = ScriptedModel(proved + " ".join(f"Masks and museum {n}" for n in range(2000)))
+    model = ScriptedModel(proved + " ".join(f"Masks and museum {n}" for n in range(600)))
     answer = draft(streamed(embedder, model, evidence(embedder)))
-    assert len(answer.statements) > 5
-    assert answer.text.count("museum") > 1990  # a part may end within a word
+    assert len(answer.statements) > 4
+    assert answer.text.count("museum") > 590  # a part may end within a word
 
 
 SOLD = "Masks are sold at the entrance for two euros."
