@@ -27,3 +27,5 @@ def test_naming_the_class_loads_no_engine():
 def test_opening_loads_no_model_and_no_other_interface():
     found = imported_by("import ragstone.engine.knowledge_base")
     assert found & {"tantivy", "onnxruntime", "torch", "mlflow", "fastapi", "typer", "rich", "httpcore2"} == set()
+    reading = {"charset_normalizer", "ragstone.acquire.readers", "ragstone.acquire.remote", "ragstone.engine.pipeline"}
+    assert found & {*reading, "ragstone.engine.research"} == set(), "no part but those that answer a question"

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,30 +25,29 @@ from ragstone.core.listeners import Listeners
 from ragstone.core.protocols import Role
 from ragstone.core.records import Trace
 from ragstone.core.request import Payer, Request
-from ragstone.core.research import LEVELS, Budget, Effort, ResearchEvent
 from ragstone.core.timing import Timings
 from ragstone.engine import background
 from ragstone.engine.ask import Ask
 from ragstone.engine.assembly import quoting, under
 from ragstone.engine.components import Components
-from ragstone.engine.documents import Documents
-from ragstone.engine.history import History
 from ragstone.engine.learning import Learning, assigned, in_use
 from ragstone.engine.opening import Opening, OpenVersions, open_versions
-from ragstone.engine.originals import Originals
 from ragstone.engine.outcomes import ending
 from ragstone.engine.parts.source import BuildEmbedder
-from ragstone.engine.research.research import Research
 from ragstone.engine.search import Search
 from ragstone.engine.status import Status, status_of
 from ragstone.engine.suggestions import Suggestion, suggested
-from ragstone.engine.versions import Versions
 from ragstone.question import Context, read
 from ragstone.question.tasks import task_of
 from ragstone.settings import Settings
 
 if TYPE_CHECKING:
     from ragstone.core.records import Vector
+    from ragstone.core.research import Budget, Effort, ResearchEvent
+    from ragstone.engine.documents import Documents
+    from ragstone.engine.history import History
+    from ragstone.engine.originals import Originals
+    from ragstone.engine.versions import Versions
 
 Change = Callable[[Settings], Settings]
 """Returns the settings of a question, derived from those in force."""
@@ -79,10 +79,6 @@ class KnowledgeBase:
 
     def __init__(self, versions: OpenVersions, change: Change | None = None, *, learns: bool = True) -> None:
         self._versions, self._change, self._learns = versions, change, learns
-        self.documents = Documents(versions)
-        self.originals = Originals(versions)
-        self.versions = Versions(versions)
-        self.history = History(versions)
         self.learning = Learning(versions)
         self.listeners = Listeners()
 
@@ -122,7 +118,8 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Close the files."""
-        self.originals.close()
+        if "originals" in vars(self):  # they were used
+            self.originals.close()
         self._versions.close()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
@@ -136,6 +133,36 @@ class KnowledgeBase:
             a function that removes the listener.
         """
         return self.listeners.add(listener)
+
+    # A program that answers one question needs few of the members, so each is imported when it is first used.
+
+    @cached_property
+    def documents(self) -> Documents:
+        """Adds, lists and removes documents."""
+        from ragstone.engine.documents import Documents
+
+        return Documents(self._versions)
+
+    @cached_property
+    def originals(self) -> Originals:
+        """The files that documents came from."""
+        from ragstone.engine.originals import Originals
+
+        return Originals(self._versions)
+
+    @cached_property
+    def versions(self) -> Versions:
+        """Rebuilds, and returns to an earlier version."""
+        from ragstone.engine.versions import Versions
+
+        return Versions(self._versions)
+
+    @cached_property
+    def history(self) -> History:
+        """What people asked, and how they voted."""
+        from ragstone.engine.history import History
+
+        return History(self._versions)
 
     @property
     def folder(self) -> Path:
@@ -282,6 +309,9 @@ class KnowledgeBase:
         Raises:
             UsageError, RetrievalError, ResponseError: as of `ask`.
         """
+        from ragstone.core.research import LEVELS
+        from ragstone.engine.research.research import Research
+
         with self.current() as version:
             request = version.request(reader.within(session), payer, keep=keep)
             with ending(version, self.listeners, question) as end:
