@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ragstone.core.records import Vector
 
 K = TypeVar("K")
+_UNREADABLE = (ValueError, TypeError, AttributeError)
+"""What decoding a damaged value raises."""
 TABLES = {
     "about": "built_with, crc",
     "commits": "generation, mark",
@@ -208,14 +210,20 @@ def metadata_from_json(text: str) -> Metadata:
     """Return stored metadata; raise `Damaged` if it cannot be read."""
     if text == "{}":
         return {}
-    with _decoding():
+    try:
         stored: dict[str, Scalar | list[Scalar]] = json.loads(text)
         return {key: tuple(value) if isinstance(value, list) else value for key, value in stored.items()}
+    except _UNREADABLE as error:
+        raise _damaged(error) from error
 
 
 @contextmanager
 def _decoding() -> Generator[None]:
     try:
         yield
-    except (ValueError, TypeError, AttributeError) as error:
-        raise Damaged(f"a stored document cannot be read ({error}); to find out which, run: ragstone doctor") from error
+    except _UNREADABLE as error:
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> Damaged:
+    return Damaged(f"a stored document cannot be read ({error}); to find out which, run: ragstone doctor")

@@ -51,6 +51,8 @@ class Legs:
 
     def __init__(self, version: Components) -> None:
         self._version, self._settings = version, version.settings.query
+        self._latest: tuple[Wording | None, list[str]] = (None, [])
+        """The wording read last and its terms, which the leg, its weight and its distance need."""
 
     async def search(
         self, asked: Question, room: Mapping[str, int], where: Filter | None, request: Request
@@ -142,7 +144,12 @@ class Legs:
 
     def _terms(self, asked: Question) -> list[str]:
         """Return the terms of the content words of the corrected question, and those of the typed one that differ."""
-        analyzer, wording = self._version.indexes.analyzer(), asked.wording
+        if self._latest[0] is not asked.wording:
+            self._latest = asked.wording, self._new_terms(asked.wording)
+        return self._latest[1]
+
+    def _new_terms(self, wording: Wording) -> list[str]:
+        analyzer = self._version.indexes.analyzer()
         terms = index.question_terms(analyzer, wording.text, wording.language)
         if wording.text == wording.typed:
             return terms

@@ -8,7 +8,7 @@ neither adds a word nor is linked keeps the place that the search gave it relati
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice
@@ -185,19 +185,20 @@ class Joining:
         """Return how a candidate leads to the other ones; those that it does not lead to are left out."""
         if place not in self._links:
             one, shared = self._candidates[place].passage, self._shared_names(self._candidates[place].passage)
-            beginnings = {beginning(link.name) for link in shared}
+            named = [(beginning(link.name), link) for link in shared]
             self._links[place] = {
                 number: links
                 for number, other in enumerate(self._candidates)
                 if number != place and not same_title(one, other.passage)
-                if (links := self._links_to(place, number, shared, beginnings))
+                if (links := self._links_to(place, number, named))
             }
         return self._links[place]
 
-    def _links_to(self, place: int, other: int, shared: Sequence[Link], beginnings: Set[str]) -> tuple[Link, ...]:
-        """Return how a candidate leads to another one, given its `_shared_names` and what they begin with."""
+    def _links_to(self, place: int, other: int, named: Sequence[tuple[str, Link]]) -> tuple[Link, ...]:
+        """Return how a candidate leads to another one, given its `_shared_names`, each behind its `beginning`."""
         one, to = self._candidates[place].passage, self._candidates[other].passage
-        names = () if to.all.beginnings.isdisjoint(beginnings) else (link for link in shared if to.all.has(link.name))
+        beginnings = to.all.beginnings
+        names = (link for start, link in named if start in beginnings and to.all.has(link.name))
         return (
             *self._mentions("title", one, self._titles[other]),
             *self._mentions("back", to, self._titles[place]),
