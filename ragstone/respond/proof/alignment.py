@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.language.facts import Word, form, initials
+from ragstone.language.facts import Word, initials
 from ragstone.respond.proof.passages import Passage
 from ragstone.respond.proof.records import Quote
 
@@ -100,17 +100,14 @@ def quotes(some: Sequence[Overlap]) -> tuple[Quote, ...]:
 
 def _overlap(asked: Sequence[Word], weights: NDArray[np.float64], passage: Passage) -> Overlap:
     coverage = np.zeros((len(passage.spans), len(asked)))
-    forms = [passage.vocabulary.forms(word) for word in asked]
-    heading = {form(word) for word in passage.heading_words}
-    for part, some in enumerate(passage.words):
-        if passage.asks(part):
-            continue
-        there = {form(word) for word in some}
-        for place, word in enumerate(asked):
-            if not forms[place].isdisjoint(there) or (word.capitals and initials(word, some)):
-                coverage[part, place] = 1.0
-            elif not forms[place].isdisjoint(heading):
-                coverage[part, place] = 0.6
+    for place, word in enumerate(asked):
+        forms = passage.vocabulary.forms(word)
+        if not forms.isdisjoint(passage.heading_forms):
+            coverage[:, place] = 0.6
+        coverage[[part for one in forms for part in passage.parts_with.get(one, ())], place] = 1.0
+        if word.capitals:
+            coverage[[part for part, some in enumerate(passage.words) if initials(word, some)], place] = 1.0
+    coverage[[part for part in range(len(coverage)) if passage.asks(part)]] = 0.0
     parts: list[int] = []
     have = np.zeros(len(asked))
     while len(parts) < 2 and len(coverage):

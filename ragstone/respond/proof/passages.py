@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -10,7 +11,7 @@ from functools import cached_property, lru_cache
 from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Hit
 from ragstone.language import plain
-from ragstone.language.facts import Vocabulary, Word, words
+from ragstone.language.facts import Vocabulary, Word, form, words
 from ragstone.language.units import factors_in
 from ragstone.respond.proof.figures import NAMED, Figure, figures, scale
 
@@ -66,6 +67,20 @@ class Passage:
     def heading_words(self) -> list[Word]:
         """The words of the heading."""
         return words(self.heading)
+
+    @cached_property
+    def heading_forms(self) -> frozenset[str]:
+        """The forms of the words of the heading."""
+        return frozenset(map(form, self.heading_words))
+
+    @cached_property
+    def parts_with(self) -> dict[str, list[int]]:
+        """The sentences that have a word, by its form."""
+        parts = defaultdict[str, list[int]](list)
+        for part, some in enumerate(self.words):
+            for one in set(map(form, some)):
+                parts[one].append(part)
+        return dict(parts)
 
     @cached_property
     def named(self) -> list[Word]:
