@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ragstone.core.answers import Answer
+from ragstone.core.catalog import Listing
 from ragstone.core.hits import Hits
 from ragstone.core.reading import note_of
 from ragstone.core.records import Document, Hit, Span
@@ -58,6 +59,24 @@ def hit(hit: Hit, rank: int, *, explain: bool = False, metadata: bool = True) ->
     if explain:
         out["why"] = [asdict(step) for step in hit.why]
     return out
+
+
+def listing(found: Listing) -> dict[str, Any]:
+    """Return a list of documents without their text, and how many there are in all."""
+    documents = [
+        {
+            "document_id": one.document_id,
+            "title": one.title,
+            "url": one.url,
+            "metadata": dict(one.metadata),
+            "characters": one.characters,
+            "chunks": one.chunks,
+            "added": one.added,
+            "note": note_of(one),
+        }
+        for one in found.documents
+    ]
+    return {"documents": documents, "total": found.total}
 
 
 def document(document: Document, span: Span) -> dict[str, Any]:

@@ -383,3 +383,17 @@ def test_shows_metadata_once_without_markup(run: Run, tmp_path: Path) -> None:
     assert (out.count("tags: tag 0, tag 1"), out.count("author: Anna")) == (1, 1)
     assert not any(key in out for key in ("html:", "mark:", "notes:", "<"))
     assert len(max(out.splitlines(), key=len)) < 400
+
+
+# ---------------------------------------------------------------- list
+
+
+def test_lists_documents_by_their_words(run: Run) -> None:
+    every = run("list", "--json").json
+    assert every["total"] == len(every["documents"]) == 3
+    first = every["documents"][0]
+    assert first["document_id"] in run("list").out
+    found = run("list", first["title"], "--json").json
+    assert [one["document_id"] for one in found["documents"]] == [first["document_id"]]
+    assert "and 2 more documents; --limit lists more" in run("list", "--limit", "1").out
+    assert run("list", "zeppelin").out == "no document has 'zeppelin' in its id, title or address\n"

@@ -43,7 +43,7 @@ STOPPED = {
 }
 SECTIONS = {
     "Ask": ("ask", "chat", "research", "search", "show", "feedback", "models"),
-    "Documents": ("add", "sync", "crawl", "remove", "forget"),
+    "Documents": ("add", "sync", "crawl", "list", "remove", "forget"),
     "Knowledge base": ("status", "settings", "presets", "rebuild", "history"),
     "Serve": ("serve", "worker", "mcp", "key", "user"),
     "Improve": ("eval", "lab", "policy"),
@@ -119,6 +119,7 @@ for command in (
     engines.postgres,
 ):
     app.command()(command)
+app.command("list")(documents.list_documents)
 
 app.add_typer(history.app, name="history")
 app.add_typer(keys.app, name="key")

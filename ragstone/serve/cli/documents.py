@@ -1,4 +1,4 @@
-"""Commands for documents: add, sync, crawl, remove, forget, show."""
+"""Commands for documents: add, sync, crawl, remove, forget, list, show."""
 
 from __future__ import annotations
 
@@ -185,9 +185,31 @@ def forget(
         raise typer.Exit(1)
 
 
+def list_documents(
+    text: Annotated[
+        str, typer.Argument(metavar="[TEXT]", help="Only documents with this text in their id, title or address.")
+    ] = "",
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Documents to list.")] = 100,
+    groups: As = None,
+    kb: Kb = DEFAULT_KB,
+    as_json: Json = False,
+) -> None:
+    """List the documents of the knowledge base."""
+    from ragstone.serve import as_json as json
+    from ragstone.serve.cli import screen
+    from ragstone.serve.views import state
+
+    with opened(kb) as opened_kb:
+        found = opened_kb.documents.list(q=typed.text(text) if text else "", limit=limit, reader=Reader.of(groups))
+    screen.show(json.listing(found), state.documents(found, text), as_json=as_json)
+
+
 def show(
     document_id: Annotated[
-        str, typer.Argument(metavar="DOCUMENT_ID", help="An id, or the end of one.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="DOCUMENT_ID", help="An id, or the end of one; ragstone list shows the ids.", show_default=False
+        ),
     ],
     span: Annotated[str | None, typer.Option(metavar="START:END", help="Print only these characters.")] = None,
     parse: Annotated[bool, typer.Option("--parse", help="Print how it was read, and what was left out.")] = False,

@@ -14,7 +14,7 @@ from ragstone.settings.load import Preset, written
 from ragstone.settings.moving import Move
 
 if TYPE_CHECKING:
-    from ragstone.core.catalog import EngineStatus, Finding
+    from ragstone.core.catalog import EngineStatus, Finding, Listing
     from ragstone.core.reading import Reading
     from ragstone.engine.backup import CopyReport
     from ragstone.engine.doctor import Health
@@ -207,6 +207,19 @@ def status(status: Status) -> Iterator[Line]:
     for name, value in rows:
         yield line(one_line(value), indent=2, head=(name.ljust(18), "dim"))
     yield from skipped(status.skipped, "--json lists all")
+
+
+def documents(found: Listing, text: str) -> Iterator[Block]:
+    """Show a list of documents, and how many more there are."""
+    if not found.documents:
+        yield line(
+            f"no document has '{one_line(text)}' in its id, title or address" if text else "there are no documents"
+        )
+        return
+    rows = [(one_line(one.document_id), one_line(one.title), f"{one.characters:,}") for one in found.documents]
+    yield table(("id", "title", "characters"), rows, numbers=(2,))
+    if more := found.total - len(found.documents):
+        yield line(f"and {count(more, 'more document')}; --limit lists more")
 
 
 def health(health: Health) -> Iterator[Line]:
