@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
 from typing import Literal
@@ -111,22 +112,22 @@ class Meter:
 class Request:
     """One question or one ingest: its reader, its deadline and its budget.
 
-    Work in threads ends soon after ``stop`` is set. ``unrestricted`` is set only after a check that no stored document
-    is restricted for the reader; it omits their filter, which would admit everything. ``is_kept`` says whether the turn
-    and its answer are stored.
+    Work in threads ends soon after ``stop`` is set. ``restricts`` returns whether any stored document is restricted
+    for the reader now; without any, their filter, which would admit everything, is omitted. ``is_kept`` says whether
+    the turn and its answer are stored.
     """
 
     reader: Reader
     deadline: Deadline | None = None
     meter: Meter = field(default_factory=Meter)
-    unrestricted: bool = False
+    restricts: Callable[[], bool] | None = None
     is_kept: bool = True
     stop: Event = field(default_factory=Event)
 
     @property
     def allowed(self) -> Filter | None:
         """The filter on what may be read; None admits everything."""
-        return None if self.unrestricted else self.reader.allowed
+        return None if self.restricts and not self.restricts() else self.reader.allowed
 
     @classmethod
     def by_owner(cls, purpose: Purpose = "other", *, deadline: Deadline | None = None) -> Request:

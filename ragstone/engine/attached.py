@@ -71,10 +71,16 @@ def until(added: str, days: float) -> str:
 
 def clear_files(version: Components) -> None:
     """Delete attached files without a document, such as those of which another host has erased the documents."""
-    for file in (version.folder / UPLOADS / "conversations").glob("*/*"):
+    files = [*(version.folder / UPLOADS / "conversations").glob("*/*")]
+    if not files:
+        return
+    # By ids, which a restored knowledge base keeps in another folder.
+    held = [one.document_id for one in selected(version.catalog, Exists(key=ATTACHED))]
+    for file in files:
+        name = file.relative_to(version.folder).as_posix()
         with suppress(OSError):  # another process deletes it
             is_old = time.time() - file.stat().st_mtime > UNASKED_SECONDS
-            if is_old and not version.catalog.documents_under(str(file.resolve())):
+            if is_old and not any(id == name or id.startswith((f"{name}#", f"{name}/")) for id in held):
                 file.unlink()
                 file.parent.rmdir()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ragstone.catalog.location import Location
@@ -91,5 +92,5 @@ class Components:
             deadline=Deadline.after(self.settings.services.deadline_seconds),
             meter=Meter(id=response_id or uuid.uuid4().hex, purpose="question", payer=payer),
             is_kept=keep,
-            unrestricted=not self.catalog.restricts(reader.names),
+            restricts=partial(self.catalog.restricts, reader.names),
         )

@@ -149,7 +149,7 @@ class Documents:
             for one in report.skipped:  # nobody else is told of the file
                 self.forget_skipped(one.source)
             for file in files:
-                if not self.has_source(str(file)):
+                if not self.has_source(acquire.root(str(file))):
                     file.unlink(missing_ok=True)
         return report
 
@@ -335,7 +335,7 @@ class Documents:
         if unknown := [id for id in ids if id not in known]:
             raise NotFound(f"there is no document '{unknown[0]}' in this conversation")
         with self._versions.current() as version:
-            return list(forget(version, ids, self._versions.patience, reader=OWNER).documents) if ids else []
+            return self._erase_attached(version, ids)
 
     def erase_expired(self, days: float, ended: Collection[str] = ()) -> list[str]:
         """Erase attached documents whose conversation is over, or that are older than this; return their ids.
@@ -349,9 +349,14 @@ class Documents:
         """
         with self._versions.current() as version:
             ids = expired(version, days, ended)
-            erased = list(forget(version, ids, self._versions.patience, reader=OWNER).documents) if ids else []
+            erased = self._erase_attached(version, ids)
             clear_files(version)
             return erased
+
+    def _erase_attached(self, version: Components, ids: Sequence[str]) -> list[str]:
+        """Erase attached documents, and of what was asked and answered only what names them: their person's own."""
+        patience = self._versions.patience
+        return list(forget(version, ids, patience, reader=OWNER, only_named=True).documents) if ids else []
 
     def forget_skipped(self, source: str) -> None:
         """Delete the report on a file that could not be read.

@@ -19,7 +19,7 @@ from ragstone import index
 from ragstone.catalog.location import Location, is_leased, leftovers, versions_in
 from ragstone.catalog.lock import Patience
 from ragstone.catalog.protocol import Catalog
-from ragstone.core.access import Reader
+from ragstone.core.access import Reader, is_conversation
 from ragstone.core.errors import KnowledgeBaseError, Locked, NotFound, UsageError
 from ragstone.core.records import Document
 from ragstone.core.traces import Traces, said_by, traces_of
@@ -75,20 +75,32 @@ class Erasure:
 
 
 def forget(
-    version: Components, names: Sequence[str], patience: Patience, *, reader: Reader, words: str = ""
+    version: Components,
+    names: Sequence[str],
+    patience: Patience,
+    *,
+    reader: Reader,
+    words: str = "",
+    only_named: bool = False,
 ) -> Erasure:
-    """Erase documents; see `ragstone.engine.documents.Documents.forget`."""
+    """Erase documents; see `ragstone.engine.documents.Documents.forget`.
+
+    With ``only_named``, what has words of the documents and does not name them is kept: it may be from others.
+    """
     started, location = time.perf_counter(), version.location
     with location.rebuilding(patience), locked(version, patience), ExitStack() as opened:
         paths = _others(location, patience)
         others = {path: opened.enter_context(closing(location.catalog(path))) for path in paths}
         catalogs = [version.catalog, *others.values()]
         named = {name: _ids(version, catalogs, name, reader) for name in names}
+        if not only_named:
+            named = {name: {id for id in found if _is_known(catalogs, id, reader)} for name, found in named.items()}
         ids, unknown = sorted(set[str]().union(*named.values())), [name for name, found in named.items() if not found]
         documents = [catalog.document(id) for catalog in catalogs for id in catalog.signatures(ids)]
         if not words:
-            _refuse_unknown(version, unknown)
-        traces = _traces(version, catalogs, unknown, documents, words)
+            _refuse_unknown(version, unknown, reader)
+        named_alone = Traces(names=frozenset(ids))
+        traces = named_alone if only_named else _traces(version, catalogs, unknown, documents, words)
         sources = sorted({one.source for one in documents if one.source})
         interrupted = version.folder / INTERRUPTED
         write_json(interrupted, {"documents": [*names]})
@@ -159,7 +171,13 @@ def _ids(version: Components, catalogs: Sequence[Catalog], name: str, reader: Re
     return ids
 
 
-def _refuse_unknown(version: Components, names: Sequence[str]) -> None:
+def _is_known(catalogs: Sequence[Catalog], id: str, reader: Reader) -> bool:
+    """Return whether a reader knows of a document: it is in no conversation, or in one of theirs."""
+    groups = (group for one in catalogs for group in one.access_groups([id]).get(id, ()))
+    return not any(is_conversation(group) and not reader.owns(group) for group in groups)
+
+
+def _refuse_unknown(version: Components, names: Sequence[str], reader: Reader) -> None:
     """Refuse names that nothing in the knowledge base has, because they may be misspelt.
 
     Raises:
@@ -169,7 +187,7 @@ def _refuse_unknown(version: Components, names: Sequence[str]) -> None:
     begun = read_json(version.folder / INTERRUPTED).get("documents", ())
     for name in (one for one in names if one not in begun):
         with suppress(NotFound):
-            raise UsageError(f"'{name}' is not a whole id; pass: {version.catalog.document(name).id}")
+            raise UsageError(f"'{name}' is not a whole id; pass: {version.catalog.document(name, reader.names).id}")
         with version.history.journal().reading() as db:
             if (db and changes(db, Traces(names=frozenset([name])))) or version.catalog.skipped(name):
                 continue

@@ -16,7 +16,7 @@ from ragstone.core.access import READERS, Reader, conversation_group, owner_of
 from ragstone.core.answers import Turn
 from ragstone.core.errors import NotFound
 from ragstone.core.records import WEB, Chunk, Hit
-from ragstone.engine.attached import attached_to
+from ragstone.engine.attached import attached_to, folder_of
 from ragstone.engine.components import Components
 from ragstone.history.conversations import StoredTurn
 from ragstone.history.responses import Response
@@ -131,12 +131,20 @@ def _may_see(version: Components, response: Response, reader: Reader, withheld: 
 
 def _may_see_all(version: Components, response: Response | None, share: Share, reader: Reader, withheld: bool) -> bool:
     """Return whether a reader of everything may see an answer: unless it depends on what only its asker may read."""
-    if not attached_to(version.catalog, conversation_group(share.session)):
-        return True
-    if response is None or (withheld and response.answer["model"] not in (QUOTED, LOOKED_UP)):
+    group = conversation_group(share.session)
+    if response is None:
+        return not attached_to(version.catalog, group)
+    read = {one.document_id for one in response.passages} | {one["document_id"] for one in response.answer["citations"]}
+    if any(id.startswith(f"{folder_of(group)}/") for id in read):  # also if it is not attached any more
         return False
-    ids = _needed(response) | {one.chunk_id for one in response.passages}
-    return len(_readable(version, ids, reader)) == len(version.catalog.chunks_by_id([*ids]))
+    if not attached_to(version.catalog, group):
+        return True
+    if withheld and response.answer["model"] not in (QUOTED, LOOKED_UP):
+        return False
+    if not read and response.answer.get("kind") not in COURTESIES and response.answer["outcome"] != "refusal":
+        return False  # it may name all documents
+    ids = _needed(response) | {one.chunk_id for one in response.passages if not one.chunk_id.startswith(WEB)}
+    return len(_readable(version, ids, reader)) == len(ids)
 
 
 def _needed(response: Response) -> set[str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from ragstone.core.access import Reader
@@ -122,7 +123,7 @@ async def _asked(version: Components, candidate: Suggestion, reader: Reader, pay
         deadline=Deadline.after(version.settings.services.deadline_seconds),
         meter=Meter(purpose="other", payer=payer),
         is_kept=False,
-        unrestricted=not version.catalog.restricts(reader.names),
+        restricts=partial(version.catalog.restricts, reader.names),
     )
     within: Filter = Compare(key="id", op="=", value=candidate.document_id)
     async with aclosing(Ask(version).stream(candidate.question, within, request)) as events:

@@ -11,7 +11,7 @@ from ragstone.core.errors import UsageError
 from ragstone.core.printable import one_line
 
 SUFFIXES = (".md", ".html")
-_SPECIAL = re.compile(r"([\\|<>*_`\[\]])")
+_SPECIAL = re.compile(r"([\\|<>*_`~&\[\]])")
 _STYLE = """
 body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 Georgia, serif; color: #1d1d1b; }
 h1, h2, th { font-family: system-ui, sans-serif; }
@@ -22,13 +22,15 @@ tr { break-inside: avoid; }
 
 
 def check_suffix(path: Path) -> None:
-    """Refuse a file that is neither Markdown nor HTML.
+    """Refuse a file that is neither Markdown nor HTML, or whose folder does not exist.
 
     Raises:
-        UsageError: the suffix is another one.
+        UsageError: it says which.
     """
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"--report {path}: name a file that ends in .md or .html")
+    if not path.parent.is_dir():
+        raise UsageError(f"--report {path}: there is no folder {path.parent}")
 
 
 def write_report(path: Path, answer: Answer) -> None:
@@ -38,7 +40,7 @@ def write_report(path: Path, answer: Answer) -> None:
 
 def markdown_of(answer: Answer) -> str:
     """Return the question, the answer with its sections, its sources and what was noted, as Markdown."""
-    parts = [f"# {_plain(answer.question)}", answer.answer]
+    parts = [f"# {_plain(answer.question)}", _closed(answer.answer)]
     if answer.citations:
         head = "| no. | document | place | words |\n|---|---|---|---|"
         parts.append("\n".join(["## Sources\n", head, *map(_row, answer.citations)]))
@@ -64,6 +66,12 @@ def html_of(answer: Answer) -> str:
         f'<!DOCTYPE html>\n<html><head><meta charset="utf-8">'
         f"<title>{title}</title><style>{_STYLE}</style></head>\n<body>\n{body}</body></html>\n"
     )
+
+
+def _closed(text: str) -> str:
+    """Return Markdown with a code block closed that it leaves open, so that nothing below it becomes code."""
+    fences = [line.strip() for line in text.split("\n") if line.strip().startswith("```")]
+    return f"{text}\n```" if len(fences) % 2 else text
 
 
 def _row(one: Citation) -> str:

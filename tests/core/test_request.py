@@ -23,13 +23,13 @@ def test_needs_a_reader():
 
 def test_restricted_reader_is_filtered_by_default():
     assert Request(reader=STAFF).allowed == STAFF.allowed is not None
-    assert Request(reader=STAFF, unrestricted=True).allowed is None
+    assert Request(reader=STAFF, restricts=lambda: False).allowed is None
     assert Request(reader=OWNER).allowed == OWNER.allowed != STAFF.allowed
 
 
 def test_restriction_cannot_be_lifted_in_place():
     with pytest.raises(FrozenInstanceError):
-        Request(reader=STAFF).unrestricted = True  # pyright: ignore[reportAttributeAccessIssue]
+        Request(reader=STAFF).restricts = None  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_requests_do_not_share_a_meter():

@@ -65,7 +65,7 @@ class Sections:
 
     async def _section(self, hits: Sequence[Hit], topic: Topic, checked: Checked) -> Draft:
         """Return what one document says: written by the model while the budget lasts, else quoted."""
-        if self._version.models.chat() and self._spending.may_write():
+        if self._version.models.chat() and self._spending.may_write() and not self._spending.is_over():
             evidence = replace(
                 checked.evidence, hits=tuple(hits), tables=(), versions=(), further=(), rows=(), steps=()
             )

@@ -87,6 +87,11 @@ class Spending:
         """Return whether a model may write the answer."""
         return self._has_calls(1, self._writing) and not self._is_paid_up()
 
+    def is_over(self) -> bool:
+        """Return whether the person ended the research, or its time is over."""
+        is_late = time.monotonic() - self._started > self._budget.seconds
+        return is_late or bool(self._is_stopped and self._is_stopped())
+
     def _has_calls(self, calls: int, tokens: int) -> bool:
         meter = self._request.meter
         used = meter.prompt_tokens + meter.completion_tokens

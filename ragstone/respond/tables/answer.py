@@ -107,7 +107,8 @@ class TableReader:
         """
         best = looked.cells[0]
         is_short = best.row.span.end - best.row.span.start <= LONGEST_ROW and len(best.row.cells) <= MOST_CELLS
-        if best.cell is best.row.cells[0] and looked.after_label and is_short and not best.table.file:
+        is_alone = len(looked.cells) == 1 and not looked.calculation and not best.table.file
+        if best.cell is best.row.cells[0] and looked.after_label and is_short and is_alone:
             # A label alone, such as the name of a setting, says nothing of what it names.
             return replace(looked, cells=(best, *looked.after_label))
         refused = looked.probability < self.least

@@ -107,6 +107,9 @@ def research(
         )
         answer, notebooks = asyncio.run(_watched(events, stop, quiet=as_json))
         respond = opened_kb.settings.respond
+    if not as_json:
+        screen.write(answers.answer(answer, shown=respond.shown))
+        screen.write(answers.notices(answer), sys.stderr)
     if csv:
         items = [item for one in notebooks if one.items for item in one.items.items]
         csv.write_text(csv_of(items), encoding="utf-8")
@@ -115,9 +118,6 @@ def research(
     if as_json:
         notes = [json.notebook(one) for one in notebooks]
         screen.write_json({**json.answer(answer, metadata=respond.metadata), "research": notes})
-        return
-    screen.write(answers.answer(answer, shown=respond.shown))
-    screen.write(answers.notices(answer), sys.stderr)
 
 
 def _level(typed_effort: str) -> Effort:

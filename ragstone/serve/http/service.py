@@ -183,9 +183,13 @@ class Service:
                 is_stopped=partial(self.stops.has_stopped, caller.name, run) if run else None,
             )
 
-        async with aclosing(self._counted(caller, change, begin)) as events:
-            async for event in events:
-                yield view.research(event)
+        try:
+            async with aclosing(self._counted(caller, change, begin)) as events:
+                async for event in events:
+                    yield view.research(event)
+        finally:
+            if run:
+                self.stops.forget(caller.name, run)
 
     def within_time(self, budget: Budget) -> Budget:
         """Return a budget with no more seconds than a question may take."""

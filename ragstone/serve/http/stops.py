@@ -29,6 +29,10 @@ class Stops:
         self._counts.change(("stopped", who, run), looked_at)
         return bool(known)
 
+    def forget(self, who: str, run: str) -> None:
+        """Forget a run that has ended, so that a later one of this name is not stopped."""
+        self._counts.change(("stopped", who, run), lambda _: None)
+
     def close(self) -> None:
         """Close what remembers the runs."""
         self._counts.close()

@@ -37,7 +37,7 @@ INCOMING = ".incoming-"
 MAX_NAME_BYTES = 200
 """File systems allow 255."""
 MAX_FIELD_BYTES = 10_000
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]')
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*#\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]')
 
 
 @dataclass(slots=True)

@@ -374,10 +374,32 @@ COPY public.people (id, name, note) FROM stdin;
 def test_reads_the_rows_of_a_dump(read_one: ReadOne) -> None:
     document = read_one("a.sql", DUMP)
     assert document.text == (
-        "products\n\nid | name | price\n1 | Alder, the (fast) bike | 1999.00\n2 | O'Neil's bell\n3 | Otter; red | NOW()"
-        "\n\npeople\n\nid | name | note\n1 | Ann | on tour\n2 | Bob"
+        "products\n\nid | name | price\n1 | Alder, the (fast) bike | 1999.00\n2 | O'Neil's bell"
+        "\n\nshop.products\n\nid | name | price\n3 | Otter; red | NOW()"
+        "\n\npublic.people\n\nid | name | note\n1 | Ann | on tour\n2 | Bob"
     )
-    assert [mark.header for mark in document.marks if mark.kind == "table"] == [1, 1]
+    assert [mark.header for mark in document.marks if mark.kind == "table"] == [1, 1, 1]
+
+
+def test_values_of_a_dump_stay_as_they_are(read_one: ReadOne) -> None:
+    text = r"INSERT INTO t (a, b) VALUES ('C:\new\', CAST(N'2020-01-01' AS date)), (X'00', 'it''s');"
+    assert read_one("a.sql", text.replace("\\\\", "\\")).text == (
+        "t\n\na | b\nC:\\new\\ | CAST(N'2020-01-01' AS date)\n00 | it's"
+    )
+
+
+def test_columns_in_another_order_are_another_table(read_one: ReadOne) -> None:
+    text = "INSERT INTO u (id, name) VALUES (1, 'Ada');\nINSERT INTO u (name, id) VALUES ('Bob', 2);\n"
+    assert read_one("a.sql", text).text == "u\n\nid | name\n1 | Ada\n\nu\n\nname | id\nBob | 2"
+
+
+def test_code_with_a_few_rows_stays_code(read_one: ReadOne) -> None:
+    lines = (
+        "-- kept for 90 days",
+        "CREATE FUNCTION f AS $$ a long body of words $$;",
+        "INSERT INTO r VALUES (1);",
+    )
+    assert read_one("a.sql", "\n".join(lines)).metadata["kind"] == "code"
 
 
 def test_sql_without_rows_is_code(read_one: ReadOne) -> None:
@@ -387,4 +409,5 @@ def test_sql_without_rows_is_code(read_one: ReadOne) -> None:
 
 
 def test_a_dump_that_is_cut_keeps_what_stands_there(read_one: ReadOne) -> None:
-    assert read_one("a.sql", "INSERT INTO a (x, y) VALUES (1, 'one'), (2, 'tw").text == "a\n\nx | y\n1 | one"
+    document = read_one("a.sql", "INSERT INTO a (x, y) VALUES (1, 'one'), (2, 'tw")
+    assert (document.text, document.metadata["partial"]) == ("a\n\nx | y\n1 | one", "1 row named a was left out")

@@ -33,7 +33,7 @@ def parse(file: File) -> Parsed:
         names, count = table.schema_arrow.names, table.metadata.num_rows
         rows = list[list[str]]()
         for batch in table.iter_batches(_ROWS_AT_ONCE, use_threads=False):
-            columns = [[_shown(value) for value in column] for column in batch.to_pydict().values()]
+            columns = [[_shown(value) for value in column] for column in map(_values, batch.columns)]
             rows += map(list, zip(*columns, strict=True))
             if len(rows) >= _MOST_ROWS:
                 break
@@ -47,6 +47,10 @@ def parse(file: File) -> Parsed:
     writer.table([names, *rows], caption=name, header=1)
     writer.left_out("row", count - len(rows))
     return writer.parsed(title=name, facts={"kind": "parquet"})
+
+
+def _values(column: Any) -> list[Any]:
+    return column.to_pylist()
 
 
 def _shown(value: object) -> str:

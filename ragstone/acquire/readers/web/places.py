@@ -83,7 +83,9 @@ def _points(element: Element) -> Iterator[str]:
     for one in element.iter():
         if one.get("lat") and one.get("lon"):
             yield f"{one.get('lat')}, {one.get('lon')}"
-        elif local(one) == "coordinates":
-            for point in (one.text or "").split():
-                longitude, _, rest = point.partition(",")
-                yield f"{rest.partition(',')[0]}, {longitude}"
+        elif local(one) in ("coordinates", "coord"):
+            points = [one.text or ""] if local(one) == "coord" else (one.text or "").split()
+            for point in points:
+                longitude, latitude, *_ = [*point.replace(",", " ").split(), "", ""]
+                if latitude:
+                    yield f"{latitude}, {longitude}"
