@@ -20,6 +20,7 @@ FORMATS = {
     "acquire/readers/pdf/title.py": "what programs leave in titles",
     "acquire/readers/text/code.py": "the header of a private key",
     "acquire/readers/text/definitions.py": "keywords of programming languages",
+    "acquire/readers/text/sql.py": "keywords of SQL",
     "acquire/readers/web/confluence.py": "names of elements",
     "acquire/readers/web/html.py": "names of HTML elements",
     "acquire/readers/web/main_content.py": "names of HTML elements and classes",

@@ -44,6 +44,7 @@ class LiveSettings:
     stored: ChangedSettings
     _changed: Mapping[str, ChangedSetting] = field(default_factory=dict[str, ChangedSetting])
     _looked: float = float("-inf")
+    _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def under(self, change: Change | None) -> KnowledgeBase:
         """Return the engine under the changed settings and those of one question, which come before them."""
@@ -65,14 +66,15 @@ class LiveSettings:
 
     async def changed(self) -> Mapping[str, ChangedSetting]:
         """Return the changed settings, as they were a second ago at most; the last known if they cannot be read."""
-        if time.monotonic() - self._looked > LOOK_SECONDS:
-            self._looked = time.monotonic()
-            try:
-                found = await asyncio.to_thread(self.stored.all)
-            except KnowledgeBaseError as error:
-                log_error(error, {"during": "reading the changed settings"})
-            else:
-                self._changed = {path: one for path, one in found.items() if _is_known(path)}
+        async with self._looking:  # a look that began before a change must not end after one that shows it
+            if time.monotonic() - self._looked > LOOK_SECONDS:
+                self._looked = time.monotonic()
+                try:
+                    found = await asyncio.to_thread(self.stored.all)
+                except KnowledgeBaseError as error:
+                    log_error(error, {"during": "reading the changed settings"})
+                else:
+                    self._changed = {path: one for path, one in found.items() if _is_known(path)}
         return self._changed
 
     async def set(self, settings: Settings, path: str, value: Value | None) -> None:

@@ -181,6 +181,7 @@ def test_reports_its_own_status(house: Live) -> None:
         "open": True,
         "person": None,
         "web_pages": False,
+        "attached_files": 10,
         "models": [],
         "writes": False,
         "has_password": False,
