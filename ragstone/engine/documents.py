@@ -325,7 +325,7 @@ class Documents:
             return attached_to(version.catalog, reader.within(session).conversation)
 
     def detach(self, ids: Sequence[str], *, session: str, reader: Reader) -> list[str]:
-        """Erase documents that are attached to a conversation of this reader, with every trace; return their ids.
+        """Erase documents that are attached to a conversation of this reader, and what names them; return their ids.
 
         Raises:
             NotFound: one of them is not attached to it.

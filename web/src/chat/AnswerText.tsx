@@ -103,7 +103,8 @@ function Grid({ head, rows, parts }: { head: readonly Words[]; rows: readonly Wo
   const line = (words: Words) => <Line passages={parts.of(words)} parts={parts} />;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard
-    <section className="grid" aria-label={say().table} tabIndex={0}>
+    // biome-ignore lint/a11y/useSemanticElements: a section would be a landmark, and there may be several tables
+    <div className="grid" role="group" aria-label={say().table} tabIndex={0}>
       <table>
         {head.length > 0 && (
           <thead>
@@ -126,7 +127,7 @@ function Grid({ head, rows, parts }: { head: readonly Words[]; rows: readonly Wo
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }
 

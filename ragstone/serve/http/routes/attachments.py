@@ -124,7 +124,7 @@ async def attachments(service: Here, caller: Reading, session: SessionQuery) -> 
 
 @router.delete("/attachments", responses={**errors.CHANGING})
 async def detach(service: Here, caller: Reading, session: SessionQuery, file: FileQuery) -> Detached:
-    """Erase a file of a conversation, with every trace of it."""
+    """Erase a file of a conversation, and what names it in stored answers."""
     held = await asyncio.to_thread(partial(service.engine.documents.attached, session, reader=caller.reader))
     ids = [one.document_id for one in held if one.file == file]
     if not ids:
