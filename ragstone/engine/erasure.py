@@ -24,6 +24,7 @@ from ragstone.core.errors import KnowledgeBaseError, Locked, NotFound, UsageErro
 from ragstone.core.records import Document
 from ragstone.core.traces import Traces, said_by, traces_of
 from ragstone.engine.assembly import assemble_other
+from ragstone.engine.attached import folder_of
 from ragstone.engine.built import BuiltWith
 from ragstone.engine.components import Components
 from ragstone.engine.erasure_search import search
@@ -185,7 +186,10 @@ def _refuse_unknown(version: Components, names: Sequence[str], reader: Reader) -
         NotFound: there is no trace of one.
     """
     begun = read_json(version.folder / INTERRUPTED).get("documents", ())
+    attached = version.folder.resolve() / folder_of("")
     for name in (one for one in names if one not in begun):
+        if (version.folder.resolve() / name).is_relative_to(attached):  # else its file would be deleted
+            raise NotFound(f"there is no document '{name}'")
         with suppress(NotFound):
             raise UsageError(f"'{name}' is not a whole id; pass: {version.catalog.document(name, reader.names).id}")
         with version.history.journal().reading() as db:

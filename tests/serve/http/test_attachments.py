@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from live import Live, Serving, make_key
+from kb import READY, open_fast
+from live import Live, Serving, make_key, served
 from pdf_file import pdf
 
 from ragstone.core.access import OWNER
@@ -150,6 +152,49 @@ def test_deletes_files_whose_documents_are_gone(serving: Serving) -> None:
     os.utime(file, (1, 1))
     live.engine.documents.erase_expired(days=1)
     assert not file.parent.exists()
+
+
+def test_erasing_a_file_leaves_what_others_asked(serving: Serving) -> None:
+    live = serving()
+    ann, bob = (make_key(live.engine.folder, name, "read") for name in ("ann", "bob"))
+    live.http.post("/query", json={"question": f"Who said {WORD}?", "session": "b"}, headers=bob).raise_for_status()
+    attach(live, ("boat.txt", NOTE), **ann)
+    live.http.delete("/attachments", params={"session": "s", "file": "boat.txt"}, headers=ann).raise_for_status()
+    assert WORD in live.http.get("/conversations/b", headers=bob).text
+
+
+def test_administrators_cannot_forget_what_is_attached(serving: Serving) -> None:
+    live = serving()
+    ann, admin = (
+        make_key(live.engine.folder, name, "read", *more) for name, more in (("ann", ()), ("root", ["admin"]))
+    )
+    (id,) = attach(live, ("boat.txt", NOTE), **ann)["document_ids"]
+    for name in ("boat.txt", id):
+        told = live.http.post("/admin/forget", json={"documents": [name]}, headers=admin)
+        assert told.status_code in (400, 404)
+        assert "conversations/" not in told.text.replace(name, "")
+    assert (live.engine.folder / id).exists()
+    assert WORD in live.http.post("/query", json={"question": ASKED, "session": "s"}, headers=ann).json()["answer"]
+
+
+def test_a_link_never_shows_what_was_attached(serving: Serving) -> None:
+    live = serving()
+    ann = make_key(live.engine.folder, "ann", "read", "write")
+    admin = make_key(live.engine.folder, "root", "read", "admin")
+    (id,) = attach(live, ("boat.txt", NOTE), **ann)["document_ids"]
+    live.http.post("/query", json={"question": ASKED, "session": "s"}, headers=ann).raise_for_status()
+    secret = live.http.post("/links/s", json={}, headers=ann).json()["secret"]
+    live.http.delete(f"/documents/{id}", headers=ann).raise_for_status()
+    shared = live.http.get(f"/shared/{secret}", headers=admin)
+    assert shared.status_code == 200
+    assert WORD not in shared.text
+
+
+def test_keeps_the_original_in_a_relative_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with closing(open_fast(Path("kb"), READY)) as engine, served(engine) as live:
+        (id,) = attach(live, ("boat.txt", NOTE))["document_ids"]
+        assert live.http.get(f"/originals/{id}").content == NOTE
 
 
 def test_limits_and_refuses(serving: Serving) -> None:
