@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragstone.core.lazy_names import lazily
+
 if TYPE_CHECKING:
     from ragstone.core.access import Reader
     from ragstone.core.answers import Answer, Answered, Citation, EvidenceFound, Failed, SentenceClosed, TextWritten
@@ -65,11 +67,4 @@ _HOMES = {
     "TextWritten": "core.answers",
 }
 
-
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first used, so that ``import ragstone`` stays light."""
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ragstone' has no attribute {name!r}")
-    return getattr(import_module(f"ragstone.{_HOMES[name]}"), name)
+__getattr__ = lazily(__name__, _HOMES)

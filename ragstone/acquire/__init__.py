@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragstone.core.lazy_names import lazily
+
 if TYPE_CHECKING:
     from ragstone.acquire.metadata.groups import Given
     from ragstone.acquire.readers import left_out
@@ -73,11 +75,5 @@ _HOMES = {
     "size_in": "sources.stamps",
 }
 
-
-def __getattr__(name: str) -> object:
-    """Import a name when it is first used: answering a question and the parser process need few of these modules."""
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ragstone.acquire' has no attribute {name!r}")
-    return getattr(import_module(f"ragstone.acquire.{_HOMES[name]}"), name)
+# Answering a question, and the parser process, need few of these modules.
+__getattr__ = lazily(__name__, _HOMES)
