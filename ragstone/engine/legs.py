@@ -144,9 +144,11 @@ class Legs:
 
     def _terms(self, asked: Question) -> list[str]:
         """Return the terms of the content words of the corrected question, and those of the typed one that differ."""
-        if self._latest[0] is not asked.wording:
-            self._latest = asked.wording, self._new_terms(asked.wording)
-        return self._latest[1]
+        wording, terms = self._latest
+        if wording is not asked.wording:
+            terms = self._new_terms(asked.wording)
+            self._latest = asked.wording, terms
+        return terms
 
     def _new_terms(self, wording: Wording) -> list[str]:
         analyzer = self._version.indexes.analyzer()
