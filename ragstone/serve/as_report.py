@@ -21,7 +21,7 @@ tr { break-inside: avoid; }
 """
 
 
-def check_suffix(path: Path) -> None:
+def refuse_unwritable(path: Path) -> None:
     """Refuse a file that is neither Markdown nor HTML, or whose folder does not exist.
 
     Raises:

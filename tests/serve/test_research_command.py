@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from running import Run
+
+from ragstone import Ragstone
+from ragstone.serve.as_report import html_of
 
 pytestmark = pytest.mark.usefixtures("kb")
 
@@ -42,6 +46,20 @@ def test_writes_a_report(run: Run, tmp_path: Path) -> None:
     text = report.read_text(encoding="utf-8")
     assert text.startswith("# When does the canteen open?\n")
     assert "| no. | document | place | words |" in text
+
+
+def test_refuses_a_report_in_a_folder_that_is_missing(run: Run) -> None:
+    printed = run("research", "Why?", "--report", "out/report.md")
+    assert (printed.code, printed.err) == (2, "ragstone: --report out/report.md: there is no folder out\n")
+
+
+def test_text_of_documents_stays_text_in_a_report(kb: Path) -> None:
+    with Ragstone(kb) as base:
+        answer = base.ask("What is room 7 called?")
+    quoted = replace(answer.citations[0], quote="&lt;b&gt; ~~not~~ | `x`")
+    told = html_of(replace(answer, answer="It ends in code:\n```\nx = 1", citations=(quoted,)))
+    assert "<td>&amp;lt;b&amp;gt; ~~not~~ | `x`</td>" in told
+    assert "<h2>Sources</h2>" in told
 
 
 def test_refuses_a_report_of_another_format(run: Run) -> None:

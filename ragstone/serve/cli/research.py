@@ -85,13 +85,13 @@ def research(
     from ragstone.core.research import budget_of
     from ragstone.serve import as_json as json
     from ragstone.serve.as_csv import csv_of
-    from ragstone.serve.as_report import check_suffix, write_report
+    from ragstone.serve.as_report import refuse_unwritable, write_report
     from ragstone.serve.cli import screen
     from ragstone.serve.views import answers
 
     level = _level(effort)
     if report:
-        check_suffix(report)
+        refuse_unwritable(report)
     budget = budget_of(level, seconds=seconds, calls=calls, tokens=tokens, money=money)
     with opened(kb, asked) as opened_kb:
         stop = threading.Event()

@@ -14,7 +14,7 @@ import re
 import secrets
 import shutil
 import unicodedata
-from collections.abc import AsyncIterable, Callable, Collection
+from collections.abc import AsyncIterable, Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +38,23 @@ MAX_NAME_BYTES = 200
 """File systems allow 255."""
 MAX_FIELD_BYTES = 10_000
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*#\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]')
+
+
+def form(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return the body of a request with files and these fields, as OpenAPI describes it."""
+    files = {
+        "type": "array",
+        "minItems": 1,
+        "items": {"type": "string", "format": "binary"},
+        "description": "files that Ragstone can read; the suffix of a name tells the kind",
+    }
+    schema = {
+        "type": "object",
+        "required": ["files"],
+        "additionalProperties": False,
+        "properties": {"files": files, **fields},
+    }
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
 
 
 @dataclass(slots=True)

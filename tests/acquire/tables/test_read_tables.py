@@ -384,6 +384,13 @@ def test_reads_parquet_as_a_sheet(read_one: ReadOne, tmp_path: Path) -> None:
     assert [mark.header for mark in document.marks if mark.kind == "table"] == [1]
 
 
+def test_columns_of_one_name_keep_their_values(read_one: ReadOne, tmp_path: Path) -> None:
+    pyarrow: Any = import_module("pyarrow")
+    table = pyarrow.Table.from_arrays([pyarrow.array([1]), pyarrow.array([2]), pyarrow.array([3])], ["a", "a", "b"])
+    import_module("pyarrow.parquet").write_table(table, tmp_path / "t.parquet")
+    assert read_one(tmp_path / "t.parquet").text == "t\n\na | a | b\n1 | 2 | 3"
+
+
 def test_damaged_parquet_is_skipped(why_skipped: Callable[..., str], tmp_path: Path) -> None:
     data = parquet(tmp_path / "a.parquet").read_bytes()
     assert "damaged" in why_skipped("b.parquet", data[:-20])

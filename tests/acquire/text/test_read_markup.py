@@ -382,9 +382,9 @@ def test_reads_the_rows_of_a_dump(read_one: ReadOne) -> None:
 
 
 def test_values_of_a_dump_stay_as_they_are(read_one: ReadOne) -> None:
-    text = r"INSERT INTO t (a, b) VALUES ('C:\new\', CAST(N'2020-01-01' AS date)), (X'00', 'it''s');"
+    text = r"INSERT INTO t (a, b) VALUES ('C:\new\', CAST(N'2020-01-01' AS date)), (X'00', 'it''s'), (NULL, 'NULL');"
     assert read_one("a.sql", text.replace("\\\\", "\\")).text == (
-        "t\n\na | b\nC:\\new\\ | CAST(N'2020-01-01' AS date)\n00 | it's"
+        "t\n\na | b\nC:\\new\\ | CAST(N'2020-01-01' AS date)\n00 | it's\n | NULL"
     )
 
 

@@ -38,6 +38,12 @@ def test_reads_placemarks_in_folders(read_one: ReadOne) -> None:
     assert [mark.level for mark in document.marks if mark.kind == "heading"] == [1, 2, 3]
 
 
+def test_reads_the_tracks_of_google(read_one: ReadOne) -> None:
+    track = "<gx:Track><when>2026-05-01T08:00:00Z</when><gx:coord>-3.1 55.9 4</gx:coord></gx:Track>"
+    kml = f'<kml xmlns:gx="http://www.google.com/kml/ext/2.2"><Placemark><name>Tour</name>{track}</Placemark></kml>'
+    assert read_one("a.kml", kml).text == "Tour\n\nTime: 2026-05-01T08:00:00Z\nCoordinates: 55.9, -3.1"
+
+
 def test_reads_placemarks_in_an_archive(read_one: ReadOne) -> None:
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:

@@ -14,6 +14,7 @@ from live import Live, served
 
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.serve.http.stops import Stops
 
 LIST = "All documents about parking"
 
@@ -68,6 +69,16 @@ def test_stopped_research_answers_from_its_first_search(server: Live) -> None:
     assert [one["action"] for one in told["actions"]] == ["search", "search"], "one for each part"
     assert len(whole["actions"]) >= len(told["actions"])
     assert "two euros" in told["answer"]["answer"]
+    again = server.http.post("/research", json={"question": question, "run": "mine"}).raise_for_status().json()
+    assert again["actions"] == whole["actions"], "a run of the same name begins anew"
+
+
+def test_a_run_is_stopped_until_it_has_ended() -> None:
+    stops = Stops()
+    stops.stop("ann", "mine")
+    assert [stops.has_stopped(who, "mine") for who in ("ann", "bob")] == [True, False]
+    stops.forget("ann", "mine")
+    assert not stops.has_stopped("ann", "mine")
 
 
 def test_returns_the_evidence_if_requested(server: Live) -> None:

@@ -346,6 +346,7 @@ def test_refuses_malformed_forms(serving: Serving) -> None:
         ("C:\\Users\\me\\Plan 2026.PDF", "Plan 2026.PDF"),
         ("a\x00b\r\n.txt", "ab.txt"),
         ("...hidden.md", "hidden.md"),
+        ("Invoice #12.pdf", "Invoice 12.pdf"),
         ("Größe\u202efdp.txt", "Größefdp.txt"),
         ("e\u0301.txt", "é.txt"),
         ("x" * 400 + ".pdf", "x" * 196 + ".pdf"),

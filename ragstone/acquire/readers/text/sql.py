@@ -12,7 +12,7 @@ from ragstone.acquire.readers.text.plain import text_of
 _NAME = r"""(?:[\w$]+|"[^"\n]+"|`[^`\n]+`|\[[^\]\n]+\])"""
 _TABLE = rf"({_NAME}(?:\.{_NAME}){{0,3}})"
 _START = re.compile(
-    rf"(?im)^[ \t]*(?:(?:INSERT)\s+(?:IGNORE\s+)?(?:INTO\s+)?{_TABLE}\s*(?:\(([^()]*)\)\s*)?VALUES\s*"
+    rf"(?im)^[ \t]*(?:INSERT\s+(?:IGNORE\s+)?(?:INTO\s+)?{_TABLE}\s*(?:\(([^()]*)\)\s*)?VALUES\s*"
     rf"|COPY\s+{_TABLE}\s*\(([^()]*)\)\s*FROM\s+stdin\b[^\n]*\n"
     rf"|CREATE\s+(?:\w+\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?{_TABLE}\s*\()"
 )
@@ -70,7 +70,7 @@ def _tables(text: str) -> tuple[list[tuple[str, _Rows]], int]:
     while found:
         at = found.end()
         inserted, columns, copied, copied_columns, new = found.groups()
-        name = ".".join(part.strip('"`[]') for part in (inserted or copied or new).split("."))
+        name = ".".join(map(_plain, (inserted or copied or new).split(".")))
         if new:
             following = _START.search(text, at)
             end = min(following.start() if following else len(text), at + _LONGEST_CREATE)
@@ -110,13 +110,13 @@ def _inserted(text: str, at: int, table: _Rows, string: re.Pattern[str]) -> int:
 
 def _values(text: str, at: int, string: re.Pattern[str]) -> tuple[list[str], int]:
     """Return the values of a row and the place behind its bracket; no values if it does not end."""
-    values, parts, depth = list[str](), list[str](), 0
+    values, parts, depth, is_text = list[str](), list[str](), 0, False
     while at < len(text):
         if quoted := string.match(text, at):
             written = quoted[1].replace("''", "'")
             is_escaped = string is _ESCAPED_STRING or quoted[0][:1] in "eE"
             parts.append(_unescaped(written) if is_escaped and not depth else quoted[0] if depth else written)
-            at = quoted.end()
+            at, is_text = quoted.end(), True
             continue
         if bare := _BARE.match(text, at):
             parts.append(bare[0])
@@ -127,8 +127,9 @@ def _values(text: str, at: int, string: re.Pattern[str]) -> tuple[list[str], int
             return [], at
         if not depth and mark in ",)":
             value = "".join(parts).strip()
-            values.append("" if value.upper() == "NULL" and len(parts) == 1 else value)
+            values.append("" if value.upper() == "NULL" and not is_text else value)
             parts.clear()
+            is_text = False
             if mark == ")":
                 return values, at
         else:

@@ -46,24 +46,6 @@ class Detached(Response):
     erased: list[str]
 
 
-_FORM = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["files"],
-                    "additionalProperties": False,
-                    "properties": {
-                        "files": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
-                    },
-                }
-            }
-        },
-    }
-}
-
 # ---------------------------------------------------------------- routes
 router = APIRouter(tags=["people"])
 SessionQuery = Annotated[
@@ -72,7 +54,9 @@ SessionQuery = Annotated[
 FileQuery = Annotated[str, Query(min_length=1, max_length=300, description="name of the file")]
 
 
-@router.post("/attachments", status_code=202, response_model=Job, openapi_extra=_FORM, responses={**errors.UPLOADING})
+@router.post(
+    "/attachments", status_code=202, response_model=Job, openapi_extra=uploads.form({}), responses={**errors.UPLOADING}
+)
 async def attach(
     request: HttpRequest, response: HttpResponse, service: Here, caller: Reading, session: SessionQuery
 ) -> Job:

@@ -177,34 +177,16 @@ class PageRequest(Request):
     address: Annotated[str, Field(min_length=1, max_length=2_000, pattern=r"^https?://[^\s]+$")]
 
 
-_FORM = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["files"],
-                    "additionalProperties": False,
-                    "properties": {
-                        "files": {
-                            "type": "array",
-                            "minItems": 1,
-                            "items": {"type": "string", "format": "binary"},
-                            "description": "files that Ragstone can read; the suffix of a name tells the kind",
-                        },
-                        "groups": {
-                            "type": "array",
-                            "items": {"type": "string"},
-                            "description": "groups that may read them at most; * is everyone. By default, those of"
-                            " the key. Files and settings narrow them. A file may name only groups of the key",
-                        },
-                    },
-                }
-            }
+_FORM = uploads.form(
+    {
+        "groups": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "groups that may read them at most; * is everyone. By default, those of the key. Files and"
+            " settings narrow them. A file may name only groups of the key",
         },
     }
-}
+)
 
 # ---------------------------------------------------------------- routes
 router = APIRouter(tags=["documents"])
