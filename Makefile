@@ -82,7 +82,7 @@ define RUN_TESTS
 	@$(BIN)/python tools/test_model.py
 	@sh tools/test_browser.sh
 	@echo "== tests"
-	@$(BIN)/pytest -n $(WORKERS) --dist loadfile
+	@$(BIN)/pytest -n $(WORKERS) --dist loadfile --max-worker-restart 0
 endef
 
 test-web:

@@ -38,6 +38,8 @@ from ragstone.storage.sqlite import (
 )
 
 FORMAT = 1
+FETCHED = 64
+"""Rows to read in one call."""
 _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _UNCUT = """
     SELECT c.row, c.id, d.id, c.position, d.chunks, c.start, c."end",
@@ -59,7 +61,7 @@ def open_catalog(path: Path) -> SqlCatalog:
     database = SqliteDatabase(path)
     try:
         with database.reading():
-            require_format(database.reader, path, FORMAT)
+            require_format(database.reader.db, path, FORMAT)
     except BaseException:
         database.close()
         raise
@@ -93,33 +95,64 @@ def _create(db: sqlite3.Connection, built_with: Mapping[str, Any]) -> None:
     db.execute("COMMIT")
 
 
+class _Reader:
+    """The connection of one reading thread. Another thread may close it: between two calls of SQLite, never in one."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db, self._calling = db, threading.Lock()
+
+    def rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        with self._calling:
+            return self.db.execute(sql, values).fetchall()
+
+    def stream(self, sql: str, values: Sequence[Any]) -> Iterator[Any]:
+        with self._calling:
+            rows = self.db.execute(sql, values)
+        while True:
+            with self._calling:
+                fetched = rows.fetchmany(FETCHED)
+            yield from fetched
+            if len(fetched) < FETCHED:
+                return
+
+    def close(self) -> None:
+        with self._calling:
+            self.db.close()
+
+
 class SqliteDatabase:
     """The connections of one process to a database file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.dialect = SqliteDialect()
-        self._readers: dict[threading.Thread, sqlite3.Connection] = {}
+        self._readers: dict[threading.Thread, _Reader] = {}
         self._connecting, self._writing = threading.Lock(), threading.Lock()
         self._open_writer: sqlite3.Connection | None = None
         self._is_fixed = path.is_file() and not is_writable(path)
-        self._state, self._retired = fixed_state(path), list[sqlite3.Connection]()
+        self._state, self._retired = fixed_state(path), list[_Reader]()
+        self._is_closed = False
 
     @property
     def name(self) -> str:
         return str(self.path)
 
     def close(self) -> None:
-        for connection in (self._open_writer, *self._readers.values(), *self._retired):
-            if connection is not None:
-                connection.close()
-        self._open_writer = None
-        self._readers.clear()
+        """Close the connections, each when its call of SQLite ends: a question that was given up may still read."""
+        with self._connecting:
+            self._is_closed = True
+            for reader in (*self._readers.values(), *self._retired):
+                reader.close()
+            self._readers.clear()
+        with self._writing:
+            if self._open_writer is not None:
+                self._open_writer.close()
+                self._open_writer = None
 
     # ------------------------------------------------------------ reading
 
     @property
-    def reader(self) -> sqlite3.Connection:
+    def reader(self) -> _Reader:
         """This thread's connection. Those of ended threads are closed: every event loop has new threads."""
         thread = threading.current_thread()
         if self._is_fixed and not self._holds_snapshot(thread) and (now := fixed_state(self.path)) != self._state:
@@ -129,20 +162,22 @@ class SqliteDatabase:
             with self._connecting:
                 for ended in [one for one in self._readers if not one.is_alive()]:
                     self._readers.pop(ended).close()
-                self._readers[thread] = self._connect()
+                if self._is_closed:
+                    raise KnowledgeBaseError(f"{self.path} was closed")
+                self._readers[thread] = _Reader(self._connect())
         return self._readers[thread]
 
     def rows(self, sql: str, values: Sequence[Any] = (), *, binary: bool = False) -> list[Any]:
         del binary
         with self.reading():
-            return self.reader.execute(sql, values).fetchall()
+            return self.reader.rows(sql, values)
 
     def stream(
         self, sql: str, values: Sequence[Any] = (), *, binary: bool = False, large: bool = False
     ) -> Iterator[Any]:
         del binary, large  # SQLite reads rows as they are asked for
         with self.reading():
-            yield from self.reader.execute(sql, values)
+            yield from self.reader.stream(sql, values)
 
     def uncut(self, where: str, values: Sequence[Any]) -> Iterator[Sequence[Any]]:
         content, exists = None, False
@@ -158,7 +193,7 @@ class SqliteDatabase:
 
     @contextmanager
     def snapshot(self) -> Generator[None]:
-        if self.reader.in_transaction:
+        if self.reader.db.in_transaction:
             yield
             return
         self.rows("BEGIN")
@@ -249,7 +284,7 @@ class SqliteDatabase:
             return connect_fixed(self.path) if self._is_fixed else connect(self.path)
 
     def _holds_snapshot(self, thread: threading.Thread) -> bool:
-        return thread in self._readers and self._readers[thread].in_transaction
+        return thread in self._readers and self._readers[thread].db.in_transaction
 
 
 class SqliteTransaction:

@@ -12,7 +12,7 @@ from pathlib import Path
 from ragstone import index
 from ragstone.catalog.location import LEGS, Location, VersionLease, engines_in_use, set_engines
 from ragstone.catalog.lock import Patience
-from ragstone.core.errors import NotFound, RagstoneError
+from ragstone.core.errors import KnowledgeBaseError, NotFound, RagstoneError
 from ragstone.engine.assembly import assemble
 from ragstone.engine.built import BuiltWith, create_version, refuse_mismatch
 from ragstone.engine.components import Components
@@ -92,6 +92,7 @@ class OpenVersions:
         """
         self.location, self.opening = location, opening
         self._follows, self._shared, self._lock = follows, Pool(), threading.Lock()
+        self._users, self._is_closed = 0, False
         self._newest = self._open(lease, as_built=as_built, substitutes=substitutes)
 
     @property
@@ -119,10 +120,11 @@ class OpenVersions:
             self._leave(opened)
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the files: now, or with the end of the last call that still uses them."""
         with self._lock:
-            self._newest.close()
-            self._shared.close()
+            if not self._is_closed:
+                self._is_closed = self._newest.is_replaced = True
+                self._close_unused(self._newest)
 
     def unfollowing(self, version: Path) -> OpenVersions:
         """Open a version a second time, without caches, storage or following."""
@@ -161,21 +163,30 @@ class OpenVersions:
 
     def _enter(self) -> _Opened:
         with self._lock:
+            if self._is_closed:
+                raise KnowledgeBaseError(f"the knowledge base at {self.location.folder} was closed; open it again")
             opened = self._newest
             if self._follows and self._is_outdated(opened) and (newer := self._reopened()):
                 self._newest, opened.is_replaced = newer, True
-                if opened.users == 0:
-                    opened.close()
+                self._close_unused(opened)
                 opened = newer
             self._choose_embedder(opened)
             opened.users += 1
+            self._users += 1
             return opened
 
     def _leave(self, opened: _Opened) -> None:
         with self._lock:
             opened.users -= 1
-            if opened.is_replaced and opened.users == 0:
-                opened.close()
+            self._users -= 1
+            self._close_unused(opened)
+
+    def _close_unused(self, opened: _Opened) -> None:
+        """Close a version that is replaced and used by no call, and what versions share after the last one."""
+        if opened.is_replaced and opened.users == 0:
+            opened.close()
+        if self._is_closed and self._users == 0:
+            self._shared.close()
 
     def _is_outdated(self, opened: _Opened) -> bool:
         """Return whether opening the knowledge base now would give another result."""

@@ -4,7 +4,9 @@ import asyncio
 import shutil
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -323,6 +325,42 @@ def test_a_snapshot_sees_nothing_of_what_comes_later(catalog: Catalog) -> None:
     assert catalog.counts().documents == 2
     assert catalog.knows(now)
     assert not catalog.knows(Stamp(generation=now.generation, mark="other"))
+
+
+def test_closing_waits_for_a_read_of_another_thread(tmp_path: Path) -> None:
+    catalog = create_catalog(tmp_path / "catalog.db", {})
+    begun = threading.Event()
+
+    def read() -> list[tuple[int]]:
+        catalog.database.reader.db.create_function("begun", 0, begun.set)
+        return catalog.database.rows(
+            "WITH RECURSIVE n (i) AS (SELECT begun() IS NULL UNION ALL SELECT i + 1 FROM n WHERE i < 2000000)"
+            " SELECT count(*) FROM n"
+        )
+
+    with ThreadPoolExecutor(1) as threads:
+        reading = threads.submit(read)
+        begun.wait()
+        catalog.close()
+        assert reading.result() == [(2000000,)]
+        with pytest.raises(KnowledgeBaseError, match="was closed"):
+            threads.submit(read).result()
+
+
+def test_a_stream_ends_when_the_catalog_is_closed(tmp_path: Path) -> None:
+    catalog = create_catalog(tmp_path / "catalog.db", {})
+    commit(catalog, *(Document(id=f"{i}", text=f"Text {i}.") for i in range(200)))
+    streamed = catalog.ordered_signatures()
+    next(streamed)
+    catalog.close()
+    with pytest.raises(KnowledgeBaseError):
+        list(streamed)
+
+
+@pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 128, 200])
+def test_a_stream_has_every_row(catalog: Catalog, count: int) -> None:
+    commit(catalog, *(Document(id=f"{i:03}", text=f"Text {i}.") for i in range(count)))
+    assert [row[0] for row in catalog.ordered_signatures()] == [f"{i:03}" for i in range(count)]
 
 
 def test_a_copy_holds_the_same_and_goes_on_by_itself(

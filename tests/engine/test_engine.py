@@ -150,6 +150,15 @@ def test_many_event_loops_leave_no_open_files(engine: KnowledgeBase):
     assert open_files[-1] <= open_files[3] + 3
 
 
+def test_closing_waits_for_the_calls_that_use_it(engine: KnowledgeBase):
+    add(engine, Document(id="a", text="The pump runs at 4 bar."))
+    with engine.current() as used:
+        engine.close()
+        assert used.catalog.counts().documents == 1
+        with pytest.raises(KnowledgeBaseError, match="was closed"):
+            search(engine, "pump")
+
+
 def test_many_questions_at_once(engine: KnowledgeBase):
     add(engine, *(Document(id=f"d{i}", text=f"apple number {i}") for i in range(50)))
 
