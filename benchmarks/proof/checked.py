@@ -17,6 +17,7 @@ from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.index import build_claim_model
 from ragstone.respond.proof.checker import ProofChecker
 from ragstone.respond.proof.records import Proof
+from ragstone.respond.proof.said import NOTHING
 from ragstone.review.dataset import Dataset
 from ragstone.settings import ChunkSettings
 
@@ -104,7 +105,8 @@ class _Proof:
     async def checked(self, claim: Claim, hits: Sequence[Hit]) -> Checked:
         request = Request.by_owner()
         proof, by_words = [
-            await checker.check(claim.text, hits, request, claim.before) for checker in (self._checker, self._by_words)
+            await checker.check(claim.text, hits, request, NOTHING.and_then(claim.before))
+            for checker in (self._checker, self._by_words)
         ]
         return Checked(claim=claim, proof=proof, by_words=by_words)
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 import numpy as np
 
+from ragstone.core.ascending import difference, intersection
 from ragstone.core.catalog import Stamp
 from ragstone.core.filters import And, Compare, Exists, Filter, In, Not, Or, Scalar, filter_key
 
@@ -101,7 +102,7 @@ class Selections:
     def _evaluate(self, where: Filter) -> Rows:
         match where:
             case And(parts=(_, _, *_) as parts):
-                return reduce(partial(np.intersect1d, assume_unique=True), map(self._rows, parts))
+                return reduce(intersection, map(self._rows, parts))
             case Or(parts=(_, _, *_) as parts):
                 return united(map(self._rows, parts))
             case _:
@@ -125,11 +126,11 @@ class Selections:
             case And(parts=()):
                 return self._ask(_EVERYTHING, [])
             case And(parts=parts):
-                return reduce(partial(np.intersect1d, assume_unique=True), map(self._matching, parts))
+                return reduce(intersection, map(self._matching, parts))
             case Or(parts=parts):
                 return united(map(self._matching, parts))
             case Not(part=part):
-                return np.setdiff1d(self._ask(_EVERYTHING, []), self._matching(part), assume_unique=True)
+                return difference(self._ask(_EVERYTHING, []), self._matching(part))
             case _:
                 assert_never(where)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragstone.core.access import deciding_key
+from ragstone.core.ascending import difference
 from ragstone.core.catalog import Stamp
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class ReadableDocuments:
         restricted = f"SELECT document AS row FROM facts WHERE {having} AND chunk IS NULL"
         own = f"{restricted} AND value {dialect.in_values}"
         every = numbers(self._database, restricted, key)
-        return np.setdiff1d(every, numbers(self._database, own, [*key, dialect.values(groups)]), assume_unique=True)
+        return difference(every, numbers(self._database, own, [*key, dialect.values(groups)]))
 
 
 def readable_keys(database: Database, groups: Sequence[str] | None) -> Iterator[str]:

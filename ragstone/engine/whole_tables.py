@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from ragstone.core.access import both
+from ragstone.core.ascending import intersection
 from ragstone.core.filters import Filter
 from ragstone.core.record import file_of, record_of
 from ragstone.core.records import Chunk, Evidence, Hit
@@ -71,7 +70,7 @@ def _rows(version: Components, file: str, where: Filter | None, most: int) -> li
     catalog = version.catalog
     numbers = catalog.first_rows_under(file)
     if where:
-        numbers = np.intersect1d(numbers, catalog.select(where), assume_unique=True)
+        numbers = intersection(numbers, catalog.select(where))
     if len(numbers) > most:
         return []
     found = catalog.chunks(numbers.tolist())

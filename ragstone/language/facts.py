@@ -92,12 +92,18 @@ class Vocabulary:
 
     def __init__(self, words: Iterable[Word]) -> None:
         self._begin: dict[str, set[str]] = {}
+        self._forms: dict[tuple[str, bool], frozenset[str]] = {}
         for one in {form(word) for word in words}:
             self._begin.setdefault(one[:STEM], set()).add(one)
 
-    def forms(self, word: Word) -> set[str]:
+    def forms(self, word: Word) -> frozenset[str]:
         """Return the forms of a word that occur."""
-        return {key for key in self._begin.get(form(word)[:STEM], ()) if is_form(key, word)}
+        own = form(word)
+        found = self._forms.get((own, word.named))
+        if found is None:
+            found = frozenset(key for key in self._begin.get(own[:STEM], ()) if is_form(key, word))
+            self._forms[own, word.named] = found
+        return found
 
 
 def initials(word: Word, others: Sequence[Word]) -> bool:

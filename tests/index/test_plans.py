@@ -35,7 +35,7 @@ def test_a_long_document_is_read_once_for_all_its_chunks(tmp_path: Path) -> None
     catalog = create_catalog(tmp_path / "catalog.db", {})
     commit(catalog, *(Document(id=id, source=id, text=f"Paragraph {id}.\n\n" * 200) for id in "ab"))
     asked: list[str] = []
-    catalog.database.reader.set_trace_callback(asked.append)
+    catalog.database.reader.db.set_trace_callback(asked.append)
     for found in (dict(catalog.chunks_since(0)), catalog.chunks_of(["a", "b"])):
         assert found == catalog.chunks(list(found))
         assert len(found) > 20

@@ -12,6 +12,7 @@ from ragstone.core.request import Request
 from ragstone.index import build_claim_model
 from ragstone.respond.proof.checker import ProofChecker
 from ragstone.respond.proof.records import Proof
+from ragstone.respond.proof.said import NOTHING
 
 LEAVE = """# Leave
 Full-time staff receive 28 days of paid leave a year. In the first six months of employment, leave is earned at \
@@ -66,7 +67,9 @@ def proof(
 ) -> Proof:
     """Return the proof of a sentence by passages, of which the writer names the one that is ``first``."""
     ordered = sorted(texts, key=lambda text: text != first)
-    found = checker(trained=trained).check(sentence, hits(*ordered), Request.by_owner(), before, int(bool(first)))
+    found = checker(trained=trained).check(
+        sentence, hits(*ordered), Request.by_owner(), NOTHING.and_then(before), int(bool(first))
+    )
     return asyncio.run(found)
 
 

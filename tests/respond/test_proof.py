@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone import chunk
 from ragstone.core.readings import Judgement
 from ragstone.core.records import Span
 from ragstone.respond.proof.checker import unsupported_words
-from tests.respond.proofs import FALSE, LEAVE, PUMP, REPORT, TRUE, proof
+from ragstone.respond.proof.passages import MAX_CACHED, Passages
+from tests.respond.proofs import FALSE, LEAVE, PUMP, REPORT, TRUE, hits, proof
 
 LAKE = (
     "The lake may have formed when a glacier melted. Some of its fish are found nowhere else. The town council closed "
@@ -148,3 +150,21 @@ def test_marked_words_are_whole_words_in_order(sentence: str, shares: list[float
         assert not sentence[: one.start][-1:].isalnum()
         assert not sentence[one.end :][:1].isalnum()
     assert all(one.end < other.start for one, other in pairwise(found))
+
+
+def test_passages_that_somebody_holds_are_read_once() -> None:
+    read: list[str] = []
+
+    def split(text: str) -> list[Span]:
+        read.append(text)
+        return chunk.sentences(text)
+
+    passages = Passages(split)
+    first, others = hits("The mill opens in May."), hits(*(f"Pump {n} runs at 4 bar." for n in range(2 * MAX_CACHED)))
+    held = passages.of(first)
+    passages.of(others)
+    assert passages.of(first)[0] is held[0]
+    del held
+    passages.of(others)
+    passages.of(first)
+    assert read.count("The mill opens in May.") == 2

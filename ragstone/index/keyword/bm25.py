@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import tantivy
 
+from ragstone.core.ascending import contained
 from ragstone.core.catalog import NO_MATCHES, IndexedCatalog, Stamp
 from ragstone.core.errors import Damaged
 from ragstone.core.filters import Filter
@@ -226,7 +227,7 @@ class TermIndex:
             count = sum(map(counted.having, terms))
             if not 0 < count <= FEW:
                 return len(filtered(counted.searcher, self._schema, wanted, most, rows)) if count else 0
-            return min(most, len(np.intersect1d(hits(counted.searcher, wanted, count)[0], rows)))
+            return min(most, int(contained(hits(counted.searcher, wanted, count)[0], rows).sum()))
 
     def has_language(self, code: str, rows: NDArray[np.int64]) -> bool:
         """Return whether any of these rows, ascending, is in a language."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import tantivy
 
+from ragstone.core.ascending import contained
 from ragstone.core.catalog import NO_MATCHES
 from ragstone.core.records import Matches
 from ragstone.index.keyword.analyze import START, STEM, weight_of
@@ -103,8 +104,7 @@ def filtered(
     count = depth(among)
     while True:
         rows, scores = hits(searcher, query, count)
-        at = np.minimum(np.searchsorted(allowed, rows), len(allowed) - 1)
-        kept = allowed[at] == rows
+        kept = contained(rows, allowed)
         if np.count_nonzero(kept) >= k or len(rows) < count or count == most:
             return best_first(rows[kept], scores[kept]).first(k)
         count = min(count * 4, most)

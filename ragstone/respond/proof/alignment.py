@@ -101,13 +101,14 @@ def quotes(some: Sequence[Overlap]) -> tuple[Quote, ...]:
 def _overlap(asked: Sequence[Word], weights: NDArray[np.float64], passage: Passage) -> Overlap:
     coverage = np.zeros((len(passage.spans), len(asked)))
     for place, word in enumerate(asked):
-        forms = passage.vocabulary.forms(word)
-        if not forms.isdisjoint(passage.heading_forms):
-            coverage[:, place] = 0.6
-        coverage[[part for one in forms for part in passage.parts_with.get(one, ())], place] = 1.0
+        if forms := passage.vocabulary.forms(word):
+            if not forms.isdisjoint(passage.heading_forms):
+                coverage[:, place] = 0.6
+            coverage[[part for one in forms for part in passage.parts_with.get(one, ())], place] = 1.0
         if word.capitals:
             coverage[[part for part, some in enumerate(passage.words) if initials(word, some)], place] = 1.0
-    coverage[[part for part in range(len(coverage)) if passage.asks(part)]] = 0.0
+    if passage.questions:
+        coverage[[*passage.questions]] = 0.0
     parts: list[int] = []
     have = np.zeros(len(asked))
     while len(parts) < 2 and len(coverage):

@@ -21,6 +21,7 @@ from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond.proof.checker import SUPPORTED
 from ragstone.respond.proof.records import Checker, Proof, Quote
+from ragstone.respond.proof.said import NOTHING, Said
 from ragstone.services.chat import complete, new_key, objects, quoted
 
 MIN_QUOTE = 12
@@ -62,8 +63,12 @@ class ModelChecker:
         """Take the check that comes first, and the model."""
         self._checker, self._model = checker, model
 
+    def read_ahead(self, hits: Sequence[Hit]) -> object:
+        """Return what the check that comes first has read."""
+        return self._checker.read_ahead(hits)
+
     async def check(
-        self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "", named: int = 0
+        self, sentence: str, hits: Sequence[Hit], request: Request, before: Said = NOTHING, named: int = 0
     ) -> Proof:
         """Return the proof of one sentence; if the model fails, the proof without it."""
         proof = await self._checker.check(sentence, hits, request, before, named)
@@ -87,10 +92,11 @@ class ModelChecker:
         Raises:
             ModelError: the model failed.
         """
-        proofs = list(checked)
-        for place in range(len(proofs), len(sentences)):
-            before = "\n".join(sentences[:place])
-            proofs.append(await self._checker.check(sentences[place], hits, request, before))
+        proofs, before = list(checked), NOTHING
+        for place, sentence in enumerate(sentences):
+            if place >= len(checked):
+                proofs.append(await self._checker.check(sentence, hits, request, before))
+            before = before.and_then(sentence)
         if not sentences or not hits:
             return proofs
         reply = await complete(self._model, _messages(sentences, hits), request)

@@ -25,6 +25,7 @@ from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_name
 from ragstone.respond.proof.passages import Passage, Passages
 from ragstone.respond.proof.polarity import turned
 from ragstone.respond.proof.records import UNCHECKED, Proof, Quote
+from ragstone.respond.proof.said import NOTHING, Said
 
 BIAS, BY_WORDS, BY_MODEL = 1.69, 0.94, 0.40
 """Coefficients of the support: of the share of the sentence that is found, and of the model's log odds."""
@@ -73,8 +74,12 @@ class ProofChecker:
         """
         self._passages, self._weigh, self._entailment = Passages(sentences), weigh, entailment
 
+    def read_ahead(self, hits: Sequence[Hit]) -> object:
+        """Return the passages as read; see `Checker`."""
+        return self._passages.of(hits)
+
     async def check(
-        self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "", named: int = 0
+        self, sentence: str, hits: Sequence[Hit], request: Request, before: Said = NOTHING, named: int = 0
     ) -> Proof:
         """Return the proof of a sentence; see `Checker`."""
         reading = self.read(sentence, hits, request, named)
@@ -130,7 +135,7 @@ class ProofChecker:
         return worth / worth.sum()
 
 
-def doubts_of(sentence: str, reading: Reading, before: str) -> list[Doubt]:
+def doubts_of(sentence: str, reading: Reading, before: Said) -> list[Doubt]:
     """Return what is surely wrong with a sentence, in its order."""
     best = reading.best
     cited, others = ([one.passage for one in some] for some in (reading.cited, reading.others))

@@ -7,6 +7,7 @@ been counted, and what follows from the passages by one step was calculated.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,7 @@ from ragstone.language.words import any_of
 from ragstone.respond.proof.arithmetic import derived
 from ragstone.respond.proof.figures import Figure, code_of, figures, same
 from ragstone.respond.proof.passages import Passage, Placed
+from ragstone.respond.proof.said import Said
 
 NEAR = 0.4
 """Share of the words near a figure that must stand near another one, which then takes its place."""
@@ -44,16 +46,16 @@ class Doubt:
     reason: str
 
 
-def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[Passage], before: str) -> list[Doubt]:
+def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[Passage], before: Said) -> list[Doubt]:
     """Return the figures of a sentence that the cited passages lack, or in whose place they have another.
 
     Args:
         sentence: what was written.
         cited: the passages on which it rests.
         others: the rest of the evidence, for the reason.
-        before: the question and the answer up to here.
+        before: what the question and the answer have said up to here.
     """
-    own, said = figures(sentence), figures(before)
+    own, said = figures(sentence), before.figures
     out: list[Doubt] = []
     for figure in own:
         if _step().search(sentence[: figure.span.start]) or any(
@@ -83,21 +85,18 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
     return out
 
 
-def doubtful_names(sentence: str, passages: Sequence[Passage], before: str) -> list[Doubt]:
+def doubtful_names(sentence: str, passages: Sequence[Passage], before: Said) -> list[Doubt]:
     """Return the names of a sentence that no passage mentions, and neither the question nor the answer before.
 
     Abbreviations are left out: writers use them for what passages spell out, or say in other words.
     """
-    if language_of(f"{before} {sentence}") in _CASED_NOUNS:
-        return []
-    asked, given = words(sentence), words(before)
     out: list[Doubt] = []
-    for name in _names(sentence, asked):
+    for name in _names(sentence, words(sentence)):
         counted = [word for word in name if _is_telling(word, sentence)]
-        if counted and not any(_is_known(word, given, passages) for word in counted):
+        if counted and not any(_is_known(word, before.words, passages) for word in counted):
             span = Span(start=name[0].span.start, end=name[-1].span.end)
             out.append(Doubt(span=span, reason=f"no source mentions {span.of(sentence)}"))
-    return out
+    return [] if out and language_of(f"{before.text} {sentence}") in _CASED_NOUNS else out
 
 
 def _is_telling(word: Word, sentence: str) -> bool:
@@ -131,14 +130,14 @@ def _stands(one: Figure, passages: Sequence[Passage]) -> bool:
     return any(
         any(same(one, placed.figure) for placed in passage.figures)
         or any(same(one, other) for other in passage.other_figures)
-        or (one.unit == "code" and code_of(one.shown) in code_of(f"{passage.heading}{passage.text}"))
+        or (one.unit == "code" and code_of(one.shown) in passage.code)
         for passage in passages
     )
 
 
-def _operands(sentence: str, before: str, passages: Sequence[Passage]) -> list[Figure]:
+def _operands(sentence: str, before: Said, passages: Sequence[Passage]) -> list[Figure]:
     """Return the figures of the sentences and rows that share a word with a sentence or the one before it."""
-    told = f"{before.rpartition(chr(10))[2][-300:]} {sentence}" if before else sentence
+    told = f"{before.last.rpartition(chr(10))[2][-300:]} {sentence}" if before.last else sentence
     content = [word for word in words(told) if not word.stop and not word.value]
     out: list[Figure] = []
     for passage in passages:
@@ -158,13 +157,14 @@ def _rival(figure: Figure, sentence: str, passages: Sequence[Passage]) -> Figure
         return None
     best, own, rival = 0.0, 0.0, None
     others = [other for other in figures(sentence) if other is not figure]
+    kind, measure = _kind(figure), figure.measure
     for passage in passages:
         forms = [passage.vocabulary.forms(word) for word, _ in near]
         for placed in passage.figures:
-            in_cell = bool(placed.head) and not placed.figure.unit and _kind(figure) != "year"
-            alike_kind = in_cell or (placed.figure.measure == figure.measure and _kind(placed.figure) == _kind(figure))
+            in_cell = bool(placed.head) and not placed.figure.unit and kind != "year"
+            alike_kind = in_cell or (placed.figure.measure == measure and _kind(placed.figure) == kind)
             equal = same(figure, placed.figure)
-            if not (alike_kind or equal) or passage.asks(placed.part):
+            if not (alike_kind or equal) or placed.part in passage.questions:
                 continue
             share = _share(near, forms, passage, placed, others)
             if equal:
@@ -213,23 +213,21 @@ def _near_words(sentence: str, one: Figure) -> list[tuple[Word, float]]:
 
 def _share(
     near: Sequence[tuple[Word, float]],
-    forms: Sequence[set[str]],
+    forms: Sequence[frozenset[str]],
     passage: Passage,
     placed: Placed,
     own: Sequence[Figure],
 ) -> float:
     """Return the share of the words that stand near a figure of a passage, or at the head of its column."""
-    some, place = passage.words[placed.part], placed.figure.span
-    head = {word.lower for word in words(placed.head)}
-    before = sum(word.span.end <= place.start for word in some)
+    some, places = passage.words[placed.part], passage.places[placed.part]
+    head = {word.lower for word in words(placed.head)} if placed.head else set[str]()
+    before = bisect_right(some, placed.figure.span.start, key=lambda word: word.span.end)
     weights: list[float] = []
     for (_, weight), these in zip(near, forms, strict=True):
         if not these.isdisjoint(head):
             weights.append(weight)
             continue
-        apart = [
-            (before - n - 1) if n < before else max(0, n - before) for n, word in enumerate(some) if word.lower in these
-        ]
+        apart = [(before - n - 1) if n < before else n - before for one in these for n in places.get(one, ())]
         if apart:
             far = 0 if placed.figure.in_cell else max(0, min(apart) - _CLOSE)
             weights.append(weight / (1 + far / _FALL))
@@ -240,7 +238,7 @@ def _share(
 
 def _headed(placed: Placed, own: Sequence[Figure]) -> float:
     """Return what the head of a column adds: a period that the sentence names, or another one."""
-    periods = figures(placed.head)
+    periods = figures(placed.head) if placed.head else ()
     if not periods or not any(_kind(one) == "year" or one.unit == "quarter" for one in own):
         return 0.0
     return COLUMN if any(same(one, other) for one in periods for other in own) else -COLUMN

@@ -7,13 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from weakref import WeakValueDictionary
 
 from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Hit
 from ragstone.language import plain
 from ragstone.language.facts import Vocabulary, Word, form, words
 from ragstone.language.units import factors_in
-from ragstone.respond.proof.figures import NAMED, Figure, figures, scale
+from ragstone.respond.proof.figures import NAMED, Figure, code_of, figures, scale
 
 _ROW = re.compile(r"^\s*\|.*\|\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
@@ -54,9 +55,15 @@ class Passage:
         """Return the words of a sentence."""
         return self.spans[part].of(self.text)
 
-    def asks(self, part: int) -> bool:
-        """Return whether a sentence is a question, which is no evidence."""
-        return self.shown(part).rstrip().endswith("?")
+    @cached_property
+    def questions(self) -> frozenset[int]:
+        """The sentences that are questions, which are no evidence."""
+        return frozenset(part for part in range(len(self.spans)) if self.shown(part).rstrip().endswith("?"))
+
+    @cached_property
+    def code(self) -> str:
+        """The heading and the text as `code_of` writes them, in which a code is looked for."""
+        return code_of(f"{self.heading}{self.text}")
 
     @cached_property
     def words(self) -> list[list[Word]]:
@@ -81,6 +88,17 @@ class Passage:
             for one in set(map(form, some)):
                 parts[one].append(part)
         return dict(parts)
+
+    @cached_property
+    def places(self) -> list[dict[str, list[int]]]:
+        """The places of each word in each sentence, by its small letters."""
+        out: list[dict[str, list[int]]] = []
+        for some in self.words:
+            places = defaultdict[str, list[int]](list)
+            for place, word in enumerate(some):
+                places[word.lower].append(place)
+            out.append(dict(places))
+        return out
 
     @cached_property
     def named(self) -> list[Word]:
@@ -141,11 +159,12 @@ def _cells(row: str) -> list[int]:
 
 
 class Passages:
-    """Reads passages, and keeps the latest."""
+    """Reads passages, and keeps the latest and those that somebody holds."""
 
     def __init__(self, sentences: SentenceSplitter) -> None:
         self._sentences = sentences
-        self._read: dict[tuple[str, str], Passage] = {}
+        self._latest: dict[tuple[str, str], Passage] = {}
+        self._held = WeakValueDictionary[tuple[str, str], Passage]()
 
     def of(self, hits: Sequence[Hit]) -> list[Passage]:
         """Return the passages of hits, in order."""
@@ -154,8 +173,9 @@ class Passages:
     def _each(self, hits: Sequence[Hit]) -> Iterator[Passage]:
         for hit in hits:
             key = (hit.chunk.id, hit.chunk.headed)
-            passage = self._read.pop(key, None) or Passage(hit, self._sentences)
-            while len(self._read) >= MAX_CACHED:
-                self._read.pop(next(iter(self._read)))
-            self._read[key] = passage
+            passage = self._held.get(key) or Passage(hit, self._sentences)
+            self._latest.pop(key, None)
+            while len(self._latest) >= MAX_CACHED:
+                self._latest.pop(next(iter(self._latest)))
+            self._latest[key] = self._held[key] = passage
             yield passage

@@ -9,6 +9,7 @@ from typing import Protocol
 from ragstone.core.answers import State
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
+from ragstone.respond.proof.said import NOTHING, Said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +46,12 @@ UNCHECKED = Proof(state="unchecked", support=0.0)
 class Checker(Protocol):
     """Checks sentences against evidence."""
 
+    def read_ahead(self, hits: Sequence[Hit]) -> object:
+        """Return what is read of the evidence; while the caller holds it, nothing of this is read a second time."""
+        ...
+
     async def check(
-        self, sentence: str, hits: Sequence[Hit], request: Request, before: str = "", named: int = 0
+        self, sentence: str, hits: Sequence[Hit], request: Request, before: Said = NOTHING, named: int = 0
     ) -> Proof:
         """Return the proof of a sentence.
 
@@ -54,7 +59,7 @@ class Checker(Protocol):
             sentence: without citation markers.
             hits: the evidence; the first ``named`` are the passages that the writer cites for the sentence.
             request: who asks.
-            before: the question, then the preceding sentences of the answer, one a line; what they say is no new claim.
+            before: what the question and the preceding sentences of the answer have said.
             named: how many hits the writer cites.
         """
         ...

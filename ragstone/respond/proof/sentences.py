@@ -14,6 +14,7 @@ from ragstone.core.records import Hit
 from ragstone.core.request import Request
 from ragstone.respond import markdown
 from ragstone.respond.proof.records import UNCHECKED, Checker, Proof
+from ragstone.respond.proof.said import NOTHING
 from ragstone.respond.writing.claims import Claim, Claims, verdict
 from ragstone.respond.writing.transcript import Sentence
 
@@ -59,11 +60,12 @@ class Prover:
         """
         self._question, self._hits, self._strict = question.text, hits, strict
         self._checker, self._request = checker, request
+        self._read = checker.read_ahead(hits)  # held, because many answers at once read many passages
         self._claims = Claims(question, hits)
         self._held: list[tuple[Sentence, Claim]] = []
         self._is_stale = False  # whether what the held sentences introduce was left out
         self._in_table = False
-        self._before = question.text  # and the sentences that were proved: what they say is not claimed anew
+        self._before = NOTHING.and_then(question.text)  # and the sentences that were proved
 
     async def add(self, sentence: Sentence) -> list[Proved]:
         """Add a sentence and return those that are now proved or not, in order."""
@@ -121,7 +123,7 @@ class Prover:
         claimed = [self._hits[number - 1] for number in sentence.claimed if 0 < number <= len(self._hits)]
         hits, named = [*claimed, *(hit for hit in self._hits if hit not in claimed)], len(claimed)
         stated, text = verdict(sentence.text), markdown.bare(sentence.text)
-        before, self._before = self._before, f"{self._before}\n{text}"
+        before, self._before = self._before, self._before.and_then(text)
         if stated is None:
             return await self._checker.check(text, hits, self._request, before, named)
         proof = await self._checker.check(stated.rest, hits, self._request, before, named)

@@ -64,6 +64,8 @@ def is_absence(text: str, question: Sequence[Word], *, cited: bool) -> bool:
         question: its words.
         cited: whether the writer names a source for the sentence.
     """
+    if not _has_signal(text):
+        return False
     found = features(text, question, cited=cited)
     return not found.isdisjoint(_SIGNAL) and score(found, _weights()) > THRESHOLD
 
@@ -98,6 +100,14 @@ def features(text: str, question: Sequence[Word], *, cited: bool) -> set[str]:
     out |= {name for name, holds in said.items() if holds}
     absent = lexicon().absent
     return out | {f"asked {kind}" for kind in _ASKED if any(absent[kind].fullmatch(word.lower) for word in question)}
+
+
+def _has_signal(text: str) -> bool:
+    """Return whether a sentence may have a sign of `_SIGNAL`, which few have; the signs of all words take longer."""
+    lists, low = lexicon(), plain(text).replace("’", "'")
+    if any(lists.absent[kind].search(low) for kind, sign in _KINDS.items() if sign in _SIGNAL):
+        return True
+    return any(not _negated(token, lists).isdisjoint(_SIGNAL) for token in _TOKEN.findall(low))
 
 
 def _clauses(text: str, question: Sequence[Word]) -> Iterator[list[set[str]]]:

@@ -28,6 +28,8 @@ TITLED = 0.6
 """Share of the words of a title that a line of a list of sources repeats."""
 LEAST_STATED, STATED = 3, 0.8
 """Words of a sentence, at least, and their share in a passage that denies the same."""
+_BEGINNING = 40
+"""Characters in which the first word of a sentence ends if it is yes or no."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
@@ -56,7 +58,6 @@ class Claims:
             return "nothing"
         text = markdown.bare(sentence)
         content = _content(text)
-        own = self._new(content)
         if (found := verdict(text)) and not found.rest:
             return "verdict"
         if self._is_absence(text, claimed):
@@ -66,11 +67,11 @@ class Claims:
         if not claimed and (all(map(_is_polite, content)) or self._is_titled(content)):
             return "nothing"
         if text.endswith("?"):
-            return "fact" if own else "nothing"
+            return "fact" if self._new(content) else "nothing"
         if text.endswith(":"):
             leads = any(map(_is_frame, content)) or len(content) <= 1
-            return "nothing" if leads and not own else "fact"
-        if markdown.is_heading(sentence) and self._is_headed(own):
+            return "nothing" if leads and not self._new(content) else "fact"
+        if markdown.is_heading(sentence) and self._is_headed(self._new(content)):
             return "nothing"
         return "fact"
 
@@ -153,7 +154,7 @@ class Claims:
 def verdict(sentence: str) -> Verdict | None:
     """Return the yes or no with which a sentence begins; None if it begins otherwise."""
     text = markdown.bare(sentence)
-    first = next(iter(words(text)), None)
+    first = next(iter(words(text[:_BEGINNING])), None)
     if first is None or not (first.lower in lexicon().agrees or first.lower in lexicon().disagrees):
         return None
     end = text[first.span.end : first.span.end + 1]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragstone.core.ascending import intersection
 from ragstone.core.catalog import NO_MATCHES, IndexedCatalog, Stamp
 from ragstone.core.errors import EngineError
 from ragstone.core.filters import Filter
@@ -87,7 +88,7 @@ class ServedTerms:
         """Return the ``k`` best of these chunks, the newest ones, that match ``where``."""
         newest = rows[-NEWEST:]
         if where is not None:
-            newest = np.intersect1d(newest, self._catalog.select(where))
+            newest = intersection(newest, self._catalog.select(where))
         chunks = self._catalog.chunks(newest.tolist())
         if not chunks or not terms:
             return NO_MATCHES

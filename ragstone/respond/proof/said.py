@@ -1,0 +1,34 @@
+"""What the question and an answer have said so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragstone.core.words import Word
+from ragstone.language.facts import words
+from ragstone.respond.proof.figures import Figure, figures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """The question and the sentences before one, read once: what they say is no new claim.
+
+    ``last`` is the latest of them. Places of words and figures count from the text that they were read in.
+    """
+
+    text: str = ""
+    last: str = ""
+    words: tuple[Word, ...] = ()
+    figures: tuple[Figure, ...] = ()
+
+    def and_then(self, text: str) -> Said:
+        """Return what has been said after one more text."""
+        return Said(
+            text=f"{self.text}\n{text}" if self.text else text,
+            last=text,
+            words=(*self.words, *words(text)),
+            figures=(*self.figures, *figures(text)),
+        )
+
+
+NOTHING = Said()
