@@ -29,11 +29,12 @@ from ragstone.review.dataset import load
 from servers.openai_server import KEY
 
 SET = "clapnq"
-CONVERSATIONS, QUICK_CONVERSATIONS = 200, 50
-SECONDS, QUICK_SECONDS, WARMING = 90.0, 30.0, 5.0
+CONVERSATIONS, QUICK_CONVERSATIONS = 200, 20
+SECONDS, QUICK_SECONDS, WARMING = 90.0, 30.0, 15.0
 THINKS, WORDS_PER_SECOND, WORDS = 0.3, 30, 300
 GOAL_MS, GOAL_CORES = 150.0, 1.0
 _SENTENCE = re.compile(r"[^.!?]{20,}?[.!?](?=\s|$)")
+_MARK, _WORD = re.compile(r"\[\d+\]"), re.compile(r"\w+")
 _NUMBER = re.compile(r"\(question (\d+)\)")
 
 
@@ -57,7 +58,12 @@ class Turn:
     @property
     def is_whole(self) -> bool:
         """Whether the client got every word that the model sent, and then the answer."""
-        return self.ends == "answer" and "".join(self.received).split() == self.sent.split()
+        return self.ends == "answer" and _said("".join(self.received)) == _said(self.sent)
+
+
+def _said(text: str) -> list[str]:
+    """Return the words of a text without the marks of citations, which the server takes out of it."""
+    return _WORD.findall(_MARK.sub("", text))
 
 
 async def measure(options: Options) -> Result:

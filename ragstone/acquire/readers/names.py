@@ -51,8 +51,9 @@ _LEFT_OUT = {
     ),
     "made from other files, for programs": ".map .lock",
     "left out because it may hold passwords or keys": (
-        ".env .pem .key .p12 .pfx .jks .keystore .kdbx .ppk .gpg .pgp .crt .cer .der .ovpn"
+        ".env .pem .p12 .pfx .jks .keystore .kdbx .ppk .gpg .pgp .crt .cer .der .ovpn"
     ),
+    "left out because it may hold a private key; export a Keynote presentation as PDF or PowerPoint": ".key",
 }
 _REASONS = {suffix: reason for reason, suffixes in _LEFT_OUT.items() for suffix in suffixes.split()}
 _SECRET_NAMES = frozenset({

@@ -56,6 +56,8 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
         before: what the question and the answer have said up to here.
     """
     own, said = figures(sentence), before.figures
+    content = _content(sentence) if own else []
+    near: list[Figure] | None = None
     out: list[Doubt] = []
     for figure in own:
         if _step().search(sentence[: figure.span.start]) or any(
@@ -67,7 +69,7 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
             if version is not None:
                 out.append(Doubt(span=figure.span, reason=f"the passage says {version.shown}, not {figure.shown}"))
             continue
-        stands, rival = _stands(figure, cited), _rival(figure, sentence, cited)
+        stands, rival = _stands(figure, cited), _rival(figure, sentence, content, cited)
         if stands and (rival is None or figure.measure in ("month name", "time")):
             continue
         if figure.measure == "time" and _is_distance(figure, sentence):
@@ -79,7 +81,8 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
         else:
             elsewhere = _stands(figure, others)
             reason = f"the cited passage does not say {figure.shown}" if elsewhere else f"no source says {figure.shown}"
-        operands = [*_operands(sentence, before, cited), *(other for other in own if other is not figure)]
+        near = _operands(sentence, before, cited) if near is None else near
+        operands = [*near, *(other for other in own if other is not figure)]
         if stands or not derived(figure, sentence, operands):
             out.append(Doubt(span=figure.span, reason=reason))
     return out
@@ -138,7 +141,7 @@ def _stands(one: Figure, passages: Sequence[Passage]) -> bool:
 def _operands(sentence: str, before: Said, passages: Sequence[Passage]) -> list[Figure]:
     """Return the figures of the sentences and rows that share a word with a sentence or the one before it."""
     told = f"{before.last.rpartition(chr(10))[2][-300:]} {sentence}" if before.last else sentence
-    content = [word for word in words(told) if not word.stop and not word.value]
+    content = _content(told)
     out: list[Figure] = []
     for passage in passages:
         forms = {one for word in content for one in passage.vocabulary.forms(word)}
@@ -147,12 +150,12 @@ def _operands(sentence: str, before: Said, passages: Sequence[Passage]) -> list[
     return out
 
 
-def _rival(figure: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | None:
+def _rival(figure: Figure, sentence: str, content: Sequence[Word], passages: Sequence[Passage]) -> Figure | None:
     """Return the figure of the passages in whose place this one stands; None if that is not sure.
 
     The words near it stand near the other one, whose unit or kind is the same, and not near itself.
     """
-    near = _near_words(sentence, figure)
+    near = _near_words(content, figure)
     if not near:
         return None
     best, own, rival = 0.0, 0.0, None
@@ -202,9 +205,13 @@ def _within(one: Figure, sentence: str, rival: Figure) -> bool:
     return any(same(other, rival) for other in figures(sentence) if other is not one)
 
 
-def _near_words(sentence: str, one: Figure) -> list[tuple[Word, float]]:
+def _content(text: str) -> list[Word]:
+    """Return the words of a text that are neither numbers nor stop words."""
+    return [word for word in words(text) if not word.stop and not word.value]
+
+
+def _near_words(content: Sequence[Word], one: Figure) -> list[tuple[Word, float]]:
     """Return the content words near a figure, with weights that fall with the distance."""
-    content = [word for word in words(sentence) if not word.stop and not word.value]
     left = [word for word in content if word.span.end <= one.span.start]
     right = [word for word in content if word.span.start >= one.span.end]
     found = [*zip(reversed(left), range(_AROUND), strict=False), *zip(right, range(_AROUND), strict=False)]
