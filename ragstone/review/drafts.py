@@ -13,6 +13,7 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from itertools import islice, zip_longest
 from pathlib import Path
 
@@ -91,11 +92,18 @@ def write(drafted: Sequence[Drafted], path: Path) -> None:
         FileExistsError: there is such a file, which may have been corrected.
     """
     with path.open("x", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for one in drafted:
-            answerable = "yes" if one.is_answerable else "no"
-            writer.writerow((one.question, one.source, answerable, one.lang, one.kind, one.evidence))
+        file.write(as_csv(drafted))
+
+
+def as_csv(drafted: Sequence[Drafted]) -> str:
+    """Return drafts as a CSV that `read_questions` reads."""
+    out = StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    for one in drafted:
+        answerable = "yes" if one.is_answerable else "no"
+        writer.writerow((one.question, one.source, answerable, one.lang, one.kind, one.evidence))
+    return out.getvalue()
 
 
 def _of_document(one: Material, split: SentenceSplitter, number: int) -> Iterator[Drafted]:

@@ -27,23 +27,27 @@ _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """A row of the table by column name."""
+class Row:
+    """A row of the table; ``cells`` are its texts by column."""
 
     path: Path
     line: int
     cells: dict[str, str]
 
     def fail(self, problem: str) -> NoReturn:
+        """Raise a `SourceError` that names the line."""
         raise SourceError(f"{self.path}, line {self.line}: {problem}")
 
     def cell(self, name: str) -> str:
+        """Return the text of a column; empty if there is none."""
         return self.cells.get(name, "").strip()
 
     def sources(self) -> list[str]:
+        """Return what the column ``source`` names."""
         return [source.strip() for source in self.cell("source").split(";") if source.strip()]
 
     def answerable(self) -> bool:
+        """Return whether the documents answer the question."""
         value = self.cell("answerable").lower()
         if value not in ("", *_YES, *_NO):
             self.fail(f"'answerable' is '{value}'; write yes or no")
@@ -68,7 +72,7 @@ def read_questions(path: Path, find: Callable[[str], str], documents: Callable[[
     """
     queries: dict[str, Query] = {}
     qrels: dict[str, dict[str, int]] = {}
-    for row in _rows(path):
+    for row in rows(path):
         text = row.cell("question") or row.fail("the question is missing")
         if text in queries:
             row.fail(f"the question '{text}' is asked a second time")
@@ -90,7 +94,12 @@ def read_questions(path: Path, find: Callable[[str], str], documents: Callable[[
     return Dataset(name=path.stem, queries=tuple(queries.values()), qrels=qrels, documents=documents)
 
 
-def _rows(path: Path) -> Iterator[_Row]:
+def rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of a CSV of questions, whatever they ask.
+
+    Raises:
+        SourceError: the file cannot be read, or its columns are others.
+    """
     line = 1
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -101,7 +110,7 @@ def _rows(path: Path) -> Iterator[_Row]:
             names, line = _names(first, separator), 2
             reader = csv.reader(file, delimiter=separator, strict=True)
             for cells in reader:
-                row = _Row(path=path, line=line, cells=dict(zip(names, cells, strict=False)))
+                row = Row(path=path, line=line, cells=dict(zip(names, cells, strict=False)))
                 line = reader.line_num + 2  # where the next one begins: one may go over several lines
                 if len(cells) > len(names):
                     row.fail(f"{len(cells)} cells, but the header has {len(names)}; put a cell with a comma in quotes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import signal
 import socket
@@ -10,6 +11,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,10 +22,14 @@ from selectolax.lexbor import LexborHTMLParser
 from streamlit.testing.v1 import AppTest
 
 from ragstone.core.access import OWNER
+from ragstone.core.errors import SourceError
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.review.drafts import as_csv
 from ragstone.serve.lab import desk, launch
+from ragstone.serve.lab.screens.questions import drafts_in, kept
 from ragstone.serve.lab.settings import inputs
+from ragstone.serve.lab.trial import read
 from ragstone.settings.load import load, preset_names
 
 SCRIPT = Path(launch.__file__).parent / "script" / "ragstone_lab.py"
@@ -337,3 +343,44 @@ def handshake(port: int, host: str) -> str:
     with socket.create_connection(("127.0.0.1", port), timeout=10) as line:
         line.sendall("\r\n".join([*lines, "", ""]).encode())
         return line.recv(200).decode()
+
+
+# ---------------------------------------------------------------- questions
+
+
+def test_questions_are_drafted_from_the_documents(workdir: Path) -> None:
+    text = "# The mill\n\n## How to open the gate\n\nTurn the key twice and push the gate to the left until it stops."
+    (workdir / "guide.md").write_text(text, encoding="utf-8")
+    engine = open_fast(workdir / "guide")
+    asyncio.run(engine.documents.add([str(workdir / "guide.md")]))
+    engine.close()
+    here = desk.Desk(KnowledgeBase.open(workdir / "guide"), OWNER)
+    desk.set_current(here)
+    try:
+        app = go(run(AppTest.from_file(SCRIPT, default_timeout=60)), "Questions")
+        next(one for one in app.button if one.label == "Draft questions").click()
+        run(app)
+        assert [one.text() for one in page(app).css(".rs-notice")] == ["1 question, 0 without an answer"]
+    finally:
+        desk.set_current(None)
+        here.close()
+
+
+def test_a_corrected_table_is_a_file_of_questions(app: AppTest) -> None:
+    del app
+    table = [
+        {"keep": True, "question": "Where do visitors of house 3 park?", "source": "d3", "evidence": "behind mill 3"},
+        {"keep": False, "question": "What is house 4?", "source": "d4"},
+        {"question": " Who won the cup? ", "source": None, "evidence": "left over", "lang": None},
+        {"keep": True, "question": None},
+    ]
+    questions = kept(table)
+    assert [one.question for one in questions] == ["Where do visitors of house 3 park?", "Who won the cup?"]
+    here = desk.current()
+    dataset = read(here, as_csv(questions).encode(), "questions.csv")
+    assert [one.answerable for one in dataset.queries] == [True, False]
+    with pytest.raises(SourceError, match=r"^questions\.csv, line 2: .*d99"):
+        read(here, as_csv([replace(questions[0], source="d99")]).encode(), "questions.csv")
+    assert drafts_in(as_csv(questions).encode()) == questions
+    with pytest.raises(SourceError, match=r"^questions\.csv, line 1: the columns"):
+        drafts_in(b"one,two\n")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -73,6 +74,28 @@ class Outcomes:
     comparison: Comparison | None
 
 
+def read(desk: Desk, csv: bytes, name: str) -> Dataset:
+    """Return the questions of a CSV; ``name`` is that of its file.
+
+    Raises:
+        SourceError: a line is not as it should be; named with its number.
+    """
+    with saved(csv, name) as file:
+        return read_questions(file, desk.find, desk.kb.documents.all)
+
+
+@contextmanager
+def saved(csv: bytes, name: str) -> Generator[Path]:
+    """Yield a file with these bytes. Errors name it without its folder, which would only confuse."""
+    with TemporaryDirectory(prefix="ragstone-") as folder:
+        file = Path(folder) / (name or "questions.csv")
+        file.write_bytes(csv)
+        try:
+            yield file
+        except SourceError as error:
+            raise SourceError(str(error).replace(f"{folder}/", "")) from error
+
+
 class Trial:
     """A run over the questions of a CSV. It starts at once."""
 
@@ -132,7 +155,7 @@ class Trial:
         self._future.cancel()
 
     async def _run(self) -> Outcomes:
-        dataset = await asyncio.to_thread(self._dataset)
+        dataset = await asyncio.to_thread(read, self._desk, self._csv, self._name)
         self.total = len(spread(dataset.queries, self._limit)) * len(self._sides)
         sides = [await self._measured(dataset, settings) for settings in self._sides]
         comparison = None
@@ -140,15 +163,6 @@ class Trial:
             a, b = (side.report for side in sides)
             comparison = await asyncio.to_thread(compare, a, b, NAMES, metric=self.metric)
         return Outcomes(sides=tuple(sides), comparison=comparison)
-
-    def _dataset(self) -> Dataset:
-        with TemporaryDirectory(prefix="ragstone-") as folder:
-            file = Path(folder) / (self._name or "questions.csv")
-            file.write_bytes(self._csv)
-            try:
-                return read_questions(file, self._desk.find, self._desk.kb.documents.all)
-            except SourceError as error:  # the temporary folder would only confuse
-                raise SourceError(str(error).replace(f"{folder}/", "")) from error
 
     async def _measured(self, dataset: Dataset, settings: Settings) -> Measured:
         kb = await self._desk.ready(settings, dataset.queries[0].text)

@@ -10,13 +10,14 @@ from ragstone.core.errors import RagstoneError
 from ragstone.serve.cli.screen import explain
 from ragstone.serve.lab import desk
 from ragstone.serve.lab.answers import notice
-from ragstone.serve.lab.screens import ask, evaluate, learning, panel, preset
+from ragstone.serve.lab.screens import ask, evaluate, learning, panel, preset, questions
 from ragstone.serve.report.markup import Markup, tag
 from ragstone.serve.views.blocks import count
 
 PAGES = {
     "Side by side": ask.side_by_side,
     "Stages": ask.search_stages,
+    "Questions": questions.show,
     "Evaluate": evaluate.show,
     "Learning": learning.show,
     "Settings and preset": preset.show,
