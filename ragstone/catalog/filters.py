@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, assert_never
 
 import numpy as np
 
-from ragstone.core.ascending import difference, intersection
+from ragstone.core.ascending import ascending, difference, intersection
 from ragstone.core.catalog import Stamp
 from ragstone.core.filters import And, Compare, Exists, Filter, In, Not, Or, Scalar, filter_key
 
@@ -137,7 +137,7 @@ class Selections:
     def _ask(self, sql: str, values: Sequence[Value]) -> Rows:
         # As one text: a million rows are read several times faster than one by one.
         text = self._one(self._dialect.joined.format(sql), values)
-        return np.unique(np.fromstring(text or "", dtype=np.int64, sep=","))
+        return ascending(np.fromstring(text or "", dtype=np.int64, sep=","))
 
 
 def united(parts: Iterable[Rows]) -> Rows:
@@ -147,8 +147,8 @@ def united(parts: Iterable[Rows]) -> Rows:
         waiting.append(part)
         count += len(part)
         if count > max(len(whole), AT_ONCE):
-            whole, waiting, count = np.unique(np.concatenate([whole, *waiting])), [], 0
-    return np.unique(np.concatenate([whole, *waiting]))
+            whole, waiting, count = ascending(np.concatenate([whole, *waiting])), [], 0
+    return ascending(np.concatenate([whole, *waiting]))
 
 
 def stored_value(value: Scalar) -> Value:

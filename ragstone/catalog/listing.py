@@ -10,6 +10,7 @@ import numpy as np
 from ragstone.catalog.readable import numbers
 from ragstone.catalog.rows import summary_from
 from ragstone.core.access import deciding_key
+from ragstone.core.ascending import difference
 from ragstone.core.catalog import DocumentSummary, Listing, ListingOrder, Stamp
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def listing(
     else:
         selected, selecting = _selected(database, wanted, fields, rows, exactly=exactly)
         selection = numbers(database, f"SELECT d.document AS row FROM documents d WHERE {selected}", selecting)
-        selection = np.setdiff1d(selection, hidden.of(groups, stamp), assume_unique=True)
+        selection = difference(selection, hidden.of(groups, stamp))
         total = len(selection)
         if total <= MOST_NAMED:  # otherwise a page fills soon, and reading on is faster
             chosen, values = f"{number} {dialect.in_values}", [dialect.values(selection.tolist())]

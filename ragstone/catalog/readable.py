@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragstone.core.access import deciding_key
-from ragstone.core.ascending import difference
+from ragstone.core.ascending import ascending, difference
 from ragstone.core.catalog import Stamp
 
 if TYPE_CHECKING:
@@ -96,4 +96,4 @@ def readable_keys(database: Database, groups: Sequence[str] | None) -> Iterator[
 def numbers(database: Database, sql: str, values: Sequence[object]) -> Rows:
     """Return the numbers that a query finds, ascending; as one text they are read faster than one by one."""
     ((text,),) = database.rows(database.dialect.joined.format(sql), values)
-    return np.unique(np.fromstring(text or "", dtype=np.int64, sep=","))
+    return ascending(np.fromstring(text or "", dtype=np.int64, sep=","))

@@ -27,3 +27,9 @@ def difference(rows: NDArray[np.int64], gone: NDArray[np.int64]) -> NDArray[np.i
     kept = np.ones(len(rows), dtype=np.bool_)
     kept[np.searchsorted(rows, gone[contained(gone, rows)])] = False
     return rows[kept]
+
+
+def ascending(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return rows, in any order and some of them several times, as a set; unlike `np.unique` without masked arrays."""
+    rows = np.sort(rows)
+    return rows[np.append(True, rows[1:] != rows[:-1])] if len(rows) else rows
