@@ -65,8 +65,22 @@ def refusal(message: str, *, code: str | None = None, param: str | None = None, 
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
-def echo(messages: Sequence[Mapping[str, str]]) -> str:
-    return f"You said: {messages[-1]['content']}"
+def echo(messages: Sequence[Mapping[str, Any]]) -> str:
+    return f"You said: {words_in(messages[-1])}"
+
+
+def words_in(message: Mapping[str, Any]) -> str:
+    """Return the text of a message, which may have pictures too."""
+    content: str | list[Body] = message["content"]
+    return content if isinstance(content, str) else " ".join(one["text"] for one in content if one["type"] == "text")
+
+
+def pictures_in(messages: Sequence[Mapping[str, Any]]) -> list[bytes]:
+    """Return the files of the pictures in a conversation."""
+    contents = [message["content"] for message in messages]
+    parts: list[Body] = [part for content in contents if not isinstance(content, str) for part in content]
+    addresses = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    return [base64.b64decode(address.partition(";base64,")[2]) for address in addresses]
 
 
 class OpenAIServer(Loopback):
@@ -85,7 +99,7 @@ class OpenAIServer(Loopback):
 
     def __init__(
         self,
-        reply: Callable[[Sequence[Mapping[str, str]]], str] = echo,
+        reply: Callable[[Sequence[Mapping[str, Any]]], str] = echo,
         *,
         description: Description | None = None,
         azure: bool = False,
@@ -173,7 +187,7 @@ class OpenAIServer(Loopback):
         end = "length" if len(words) > most or _is(fault, "long") else "stop"
         words = words[:most]
         end = "content_filter" if _is(fault, "filtered") else end
-        used = {"prompt_tokens": sum(len(one["content"].split()) for one in body["messages"])}
+        used = {"prompt_tokens": sum(len(words_in(one).split()) for one in body["messages"])}
         used |= {"completion_tokens": len(words), "total_tokens": used["prompt_tokens"] + len(words)}
         counted = not _is(fault, "uncounted")
         if not body.get("stream"):

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from ragstone.core.lazy_names import lazily
 
 if TYPE_CHECKING:
+    from ragstone.acquire.captions import Description, described
     from ragstone.acquire.metadata.groups import Given
     from ragstone.acquire.readers import left_out
     from ragstone.acquire.readers.tables.table_files import TableRow
     from ragstone.acquire.remote.listed import read_source
     from ragstone.acquire.remote.opening import connection_of, is_remote, is_site, on_disk, open_source
-    from ragstone.acquire.sources.drawn import PageDrawer, is_drawn
+    from ragstone.acquire.sources.drawn import PageDrawer, is_drawn, reduced
     from ragstone.acquire.sources.files import count, files_of, folder, read, read_files, root
     from ragstone.acquire.sources.pages import Pages
     from ragstone.acquire.sources.shown_rows import has_rows, rows_near
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
     from ragstone.acquire.sources.texts import read_given
 
 __all__ = [
+    "Description",
     "Given",
     "PageDrawer",
     "Pages",
     "TableRow",
     "connection_of",
     "count",
+    "described",
     "files_of",
     "folder",
     "has_rows",
@@ -44,18 +47,21 @@ __all__ = [
     "read_files",
     "read_given",
     "read_source",
+    "reduced",
     "root",
     "rows_near",
     "size_in",
 ]
 
 _HOMES = {
+    "Description": "captions",
     "Given": "metadata.groups",
     "PageDrawer": "sources.drawn",
     "Pages": "sources.pages",
     "TableRow": "readers.tables.table_files",
     "connection_of": "remote.opening",
     "count": "sources.files",
+    "described": "captions",
     "files_of": "sources.files",
     "folder": "sources.files",
     "has_rows": "sources.shown_rows",
@@ -70,6 +76,7 @@ _HOMES = {
     "read_files": "sources.files",
     "read_given": "sources.texts",
     "read_source": "remote.listed",
+    "reduced": "sources.drawn",
     "root": "sources.files",
     "rows_near": "sources.shown_rows",
     "size_in": "sources.stamps",

@@ -45,7 +45,7 @@ def split(document: Document, settings: ChunkSettings, tokens_of: TokensOf) -> l
     """
     ruler = _ruler(document.text, settings, tokens_of)
     pieces = list(_pieces(document, settings, ruler))
-    pages = [mark for mark in document.marks if mark.kind == "page"]
+    pages, pictures = ([mark for mark in document.marks if mark.kind == kind] for kind in ("page", "picture"))
     lines = _line_starts(document.text) if document.metadata.get("kind") in CITED_BY_LINE else []
     return [
         Chunk(
@@ -63,6 +63,7 @@ def split(document: Document, settings: ChunkSettings, tokens_of: TokensOf) -> l
             facts=facts_of(
                 piece,
                 pages,
+                pictures,
                 ruler if settings.strategy == "structure" else None,
                 bisect_right(lines, piece.span.start) if lines else 0,
             ),
@@ -82,14 +83,17 @@ def _pieces(document: Document, settings: ChunkSettings, ruler: Ruler) -> Iterat
         return
     outline = sections(len(text), marks)
     # Windows lie on a grid, regardless of what they hold.
-    tables = [mark for mark in marks if mark.kind == "table" and settings.strategy != "sliding_window"]
+    kinds = ("table", "picture") if settings.strategy != "sliding_window" else ()
     at = 0
-    for table in tables:
-        if table.start >= at:
-            yield from _of_prose(text, at, table.start, outline, settings, ruler)
-            whole = Span(start=table.start, end=table.end)
-            yield from of_table(text, table, whole, section_at(outline, table.start), ruler, settings.size)
-            at = table.end
+    for block in (mark for mark in marks if mark.kind in kinds):
+        if block.start >= at:
+            yield from _of_prose(text, at, block.start, outline, settings, ruler)
+            if block.kind == "table":
+                whole = Span(start=block.start, end=block.end)
+                yield from of_table(text, block, whole, section_at(outline, block.start), ruler, settings.size)
+            else:
+                yield from _of_prose(text, block.start, block.end, outline, settings, ruler)
+            at = block.end
     yield from _of_prose(text, at, len(text), outline, settings, ruler)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ragstone.chunk.outline import page_at
+from ragstone.chunk.outline import label_at
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Mark, Metadata
 from ragstone.language import lexicon
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from ragstone.chunk.structure import Piece
 
 
-def facts_of(piece: Piece, pages: Sequence[Mark], ruler: Ruler | None, line: int = 0) -> Metadata:
+def facts_of(
+    piece: Piece, pages: Sequence[Mark], pictures: Sequence[Mark], ruler: Ruler | None, line: int = 0
+) -> Metadata:
     """Return the metadata of a chunk.
 
     A document with headings gives ``section_title``, ``section_level`` and ``section`` (the path), one with pages gives
-    ``page``, and a known ``line``, counted from 1, is kept. A ruler adds ``is_code``, ``is_table``, ``token_count`` (in
+    ``page``, and a known ``line``, counted from 1, is kept. A chunk of the description of a picture has the model that
+    wrote it as ``described_by``. A ruler adds ``is_code``, ``is_table``, ``token_count`` (in
     the unit of the ruler), ``chunk_kind`` and ``difficulty``. A chunk of a table has ``is_table``, ``table_header``
     (the rows of column headings, one per line), ``header_rows`` (how many of them begin the chunk), ``table_caption``
     and ``table_sections`` (the section of the table in which the chunk begins).
@@ -30,8 +33,10 @@ def facts_of(piece: Piece, pages: Sequence[Mark], ruler: Ruler | None, line: int
     section, span = piece.section, piece.span
     if section.titles:
         facts |= {"section_title": section.title, "section_level": section.level, "section": section.path}
-    if page := page_at(pages, span.start):
+    if page := label_at(pages, span.start):
         facts["page"] = page
+    if (model := label_at(pictures, span.start)) and model == label_at(pictures, span.end - 1):
+        facts["described_by"] = model
     if line:
         facts["line"] = line
     if ruler is not None:

@@ -49,24 +49,31 @@ def section_at(outline: Sequence[Section], position: int) -> Section:
     return outline[max(bisect_right(outline, position, key=lambda section: section.start) - 1, 0)]
 
 
-def page_at(pages: Sequence[Mark], position: int) -> str:
-    """Return the label of the page at a position of the text; empty if there is no page, or it has no label."""
-    page = bisect_right(pages, position, key=lambda mark: mark.start) - 1
-    return pages[page].label if page >= 0 and position < pages[page].end else ""
+def label_at(marks: Sequence[Mark], position: int) -> str:
+    """Return the label of the page or picture at a position of the text; empty if none is there, or it has no label.
+
+    Args:
+        marks: of one of these kinds, which do not overlap.
+        position: a character of the text.
+    """
+    at = bisect_right(marks, position, key=lambda mark: mark.start) - 1
+    return marks[at].label if at >= 0 and position < marks[at].end else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlined:
-    """A text with the section and page of each position."""
+    """A text with the section and page of each position, and with the descriptions of pictures."""
 
     text: str
     sections: Sequence[Section]
     pages: Sequence[Mark]
+    pictures: Sequence[Mark]
 
     @staticmethod
     def of(document: Document) -> Outlined:
-        pages = [mark for mark in document.marks if mark.kind == "page"]
-        return Outlined(text=document.text, sections=sections(len(document.text), document.marks), pages=pages)
+        pages, pictures = ([mark for mark in document.marks if mark.kind == kind] for kind in ("page", "picture"))
+        outline = sections(len(document.text), document.marks)
+        return Outlined(text=document.text, sections=outline, pages=pages, pictures=pictures)
 
     def section_span(self, position: int) -> Span:
         """Return the characters of the section at a position, with its heading."""
@@ -79,4 +86,8 @@ class Outlined:
 
     def page(self, position: int) -> str:
         """Return the label of the page at a position."""
-        return page_at(self.pages, position)
+        return label_at(self.pages, position)
+
+    def described_by(self, position: int) -> str:
+        """Return the model that describes a picture at a position; empty if the words stand in the original."""
+        return label_at(self.pictures, position)

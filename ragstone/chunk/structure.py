@@ -18,7 +18,7 @@ _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[^\n]*\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A future chunk: its span, its section, and whether it is text, code or a table, with what stands above it."""
+    """A future chunk: its span, its section, and its kind: text, code, a table with what stands above it, a picture."""
 
     span: Span
     section: Section
@@ -41,7 +41,7 @@ def structured(text: str, marks: Sequence[Mark], ruler: Ruler, size: int, overla
     pieces: list[Piece] = []
     waiting: int | None = None
     heading_ends = {mark.start: mark.end for mark in marks if mark.kind == "heading"}
-    blocks = [mark for mark in marks if mark.kind in ("code", "table")]
+    blocks = [mark for mark in marks if mark.kind in ("code", "table", "picture")]
     for section in sections(len(text), marks):
         bare = not text[heading_ends.get(section.start, section.start) : section.end].strip()
         if bare and section.level and section.end < len(text):
@@ -109,7 +109,7 @@ def _with_fences(text: str, block: Mark, start: int, end: int) -> Span:
 def _pieces(
     text: str, start: int, end: int, section: Section, kind: str, ruler: Ruler, size: int, overlap: int
 ) -> Iterator[Piece]:
-    units_of = _prose if kind == "text" else tables.lines
+    units_of = tables.lines if kind == "code" else _prose
     for span in pack(text, units_of(text, start, end), [sentences_of, units.words], ruler, size, overlap):
         yield Piece(span=span, section=section, kind=kind)
 

@@ -20,12 +20,14 @@ from ragstone.core.shown import shown, shown_html
 class Message:
     """One turn of a conversation with a `ChatModel`.
 
-    ``mark`` is the random text that encloses quotations in this conversation, if there is one.
+    ``mark`` is the random text that encloses quotations in this conversation, if there is one. ``pictures`` are JPEG
+    images, which only the last message may have, and only that to a vision model.
     """
 
     role: Literal["system", "user", "assistant"]
     content: str
     mark: str = ""
+    pictures: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,8 @@ Piece = str | Reply
 class Citation:
     """The exact text that supports a sentence of the answer: ``quote`` is ``document.text[start:end]``.
 
-    ``section`` and ``page`` locate the quote, if the document has headings or pages.
+    ``section`` and ``page`` locate the quote, if the document has headings or pages. ``described_by`` names the model
+    that wrote the words as the description of a picture; it is empty for the words of the original.
 
     >>> from ragstone import Ragstone
     >>> with Ragstone("kb") as kb:
@@ -76,6 +79,12 @@ class Citation:
     url: str = ""
     section: str = ""
     page: str = ""
+    described_by: str = ""
+
+    @property
+    def origin(self) -> str:
+        """Whose words the quote has, if they do not stand in the original; empty if they do."""
+        return f"a description of a picture by {self.described_by}" if self.described_by else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

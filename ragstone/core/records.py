@@ -86,10 +86,11 @@ class Mark:
     A ``heading`` covers its line; it has a ``level`` from 1 and its text as ``label``. A ``page`` covers the whole page
     and is labelled as printed, such as "12". ``code`` covers the code without its fences and is labelled with its
     language. A ``table`` is labelled with its caption, if any, and begins with ``header`` rows of column headings. Its
-    rows are lines, with " | " between their cells, or Markdown as it was written.
+    rows are lines, with " | " between their cells, or Markdown as it was written. A ``picture`` covers the description
+    of a picture and is labelled with the model that wrote it: these words do not stand in the original.
     """
 
-    kind: Literal["heading", "page", "code", "table"]
+    kind: Literal["heading", "page", "code", "table", "picture"]
     start: int
     end: int
     level: int = 0
@@ -104,6 +105,9 @@ class Document:
     ``marks`` are sorted by ``start``; pages may overlap other marks. ``placed`` has the positions of words on the pages
     of the original, sorted by ``start``; it is empty if the document has no pages. ``kind`` says how a text that a
     program adds is read: as Markdown, for example, with headings and tables. A stored document has none.
+
+    ``pictures`` are JPEG images to be described, one for each mark of the kind ``picture``, which covers one character
+    until then. A stored document has none.
 
     >>> Document(id="note", text="The pump runs at 4 bar.", metadata={"year": 2024}).metadata["year"]
     2024
@@ -121,6 +125,7 @@ class Document:
     marks: tuple[Mark, ...] = ()
     placed: tuple[Placed, ...] = field(default=(), repr=False)
     kind: TextKind = ""
+    pictures: tuple[bytes, ...] = field(default=(), repr=False)
 
     @property
     def content_hash(self) -> str:

@@ -97,7 +97,7 @@ def _linked(text: str, url: str) -> str:
 
 def _place(citation: Citation) -> str:
     page = f"page {citation.page}" if citation.page else ""
-    return ", ".join(filter(None, (name_of(citation), citation.section, page)))
+    return ", ".join(filter(None, (name_of(citation), citation.section, page, citation.origin)))
 
 
 def _span(chunk: Chunk) -> str:

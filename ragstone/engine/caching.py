@@ -30,20 +30,20 @@ from ragstone.storage.cache_key import code_version, key
 from ragstone.storage.files import state as index_state
 
 MEGABYTE = 1_000_000
-SHARES = {"embeddings": 5, "tokens": 80, "responses": 5, "searches": 5, "answers": 5}
+SHARES = {"embeddings": 5, "tokens": 78, "responses": 5, "captions": 2, "searches": 5, "answers": 5}
 """Percentages of the cache. The token vectors of passages are by far the largest values."""
-SHARES_OF_SERVICE = SHARES | {"embeddings": 45, "tokens": 40}
+SHARES_OF_SERVICE = SHARES | {"embeddings": 45, "tokens": 38}
 """Percentages with an embedding service, whose vectors cost money, those of passages too."""
 Level = Literal["embedding", "response", "query"]
 LEVELS: dict[Level, tuple[str, ...]] = {
     "embedding": ("embeddings", "tokens"),
-    "response": ("responses",),
+    "response": ("responses", "captions"),
     "query": ("searches", "answers"),
 }
 """The kinds of value on each level.
 
-Text and model determine an embedding; the prompt and the settings of a model determine its response; all of these and
-the state of the index determine the result of a query. ``cache.entries`` and ``cache.seconds`` limit query results.
+Text and model determine an embedding; the prompt and the settings of a model determine its response, and a picture and
+a model the description of the picture; all of these and the state of the index determine the result of a query. ``cache.entries`` and ``cache.seconds`` limit query results.
 """
 QUESTIONS_BYTES = 256_000
 """Bytes for the latest questions: a few thousand of usual length."""

@@ -68,7 +68,16 @@ def _source(hit: Hit) -> Source:
 
 
 def placed(citation: Citation, document: Outlined | None) -> Citation:
-    """Return the citation with its section and page; unchanged if the document has changed meanwhile."""
+    """Return the citation with its section and page, and with the model that describes a picture, if these are its words.
+
+    It is unchanged if the document has changed meanwhile.
+    """
     if document is None or document.text[citation.start : citation.end] != citation.quote:
         return citation
-    return replace(citation, section=document.section(citation.start), page=document.page(citation.start))
+    return replace(
+        citation,
+        section=document.section(citation.start),
+        page=document.page(citation.start),
+        # The last word decides: a quote may begin above the description.
+        described_by=document.described_by(citation.end - 1),
+    )

@@ -32,6 +32,7 @@ from ragstone.engine.ingest import (
     Ingest,
     Intake,
     Share,
+    describing,
     forget_skipped,
     refuse_other_versions,
     rules_in_force,
@@ -241,7 +242,7 @@ class Documents:
             settings = rules_in_force(version)
             watcher, stop = StreamWatcher(version.catalog), Event()
             stream = watcher.watch(read_all(version, sources, settings.acquire, stop, Reporter()))
-            planned = await plan(stream, version.catalog, stop)
+            planned = await plan(stream, version.catalog, stop, describing(version, None))
             removed = watcher.find_removed(roots(sources, settings.acquire, version.folder))
             return replace(planned, removed=tuple(removed))
 

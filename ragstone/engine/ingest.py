@@ -31,6 +31,7 @@ from ragstone.core.request import Request
 from ragstone.core.threads import in_thread
 from ragstone.engine import languages
 from ragstone.engine.built import BuiltWith, refuse_chunker, refuse_embedder
+from ragstone.engine.captions import Describing
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow, follow_to_the_end, lock, with_engine_notices
 from ragstone.engine.opening import OpenVersions
@@ -145,7 +146,16 @@ class Ingest:
             own = version.settings
             embedder = version.models.embedder()
             stream = sample.watched(stream)
-            report = await ingest(stream, version.catalog, embedder, own.chunk, request, reporter, turn=turn)
+            report = await ingest(
+                stream,
+                version.catalog,
+                embedder,
+                own.chunk,
+                request,
+                reporter,
+                describing=describing(version, request),
+                turn=turn,
+            )
             if own.index.embedder != languages.ENGLISH or not report.added + report.updated:
                 return report
             language = await asyncio.to_thread(languages.foreign, sample.documents)
@@ -225,6 +235,17 @@ def _tracked(version: Components, intake: Intake) -> AbstractContextManager[Call
 
 def _name(intake: Intake) -> str:
     return "sync" if intake.prune else "add"
+
+
+def describing(version: Components, request: Request | None) -> Describing | None:
+    """Return what describes pictures during one ingest, or, without a request, in a plan; None if no setting does.
+
+    Raises:
+        SettingsError: the model cannot be used; the message names the setting.
+        MissingExtra: a package that it needs is not installed.
+    """
+    captions = version.models.captions()
+    return Describing(captions=captions, settings=version.settings.acquire.metadata, request=request) if captions else None
 
 
 def refuse_other_versions(version: Components) -> None:

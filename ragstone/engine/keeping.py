@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from ragstone.core.answers import Answer, Draft, JudgeScores, Turn
+from ragstone.core.answers import Answer, Citation, Draft, JudgeScores, Turn
 from ragstone.core.errors import KnowledgeBaseError
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
@@ -71,13 +72,28 @@ def answer_of(
         failed=draft.failed,
         judge_scores=scores,
         web_search_triggered=checked.web_searched,
-        notices=(*evidence.missing, *evidence.notices, *draft.notices, *request.meter.notices),
+        notices=(
+            *evidence.missing,
+            *evidence.notices,
+            *draft.notices,
+            *request.meter.notices,
+            *_of_pictures(draft.citations),
+        ),
         hits=evidence.hits,
         policy=version.policy,
         kind=evidence.question.kind,
         steps=evidence.steps,
         sent=tuple(request.meter.sent),
     )
+
+
+def _of_pictures(citations: Sequence[Citation]) -> Iterator[str]:
+    """Yield what to know of quotes that are no words of the documents."""
+    for model in dict.fromkeys(one.described_by for one in citations if one.described_by):
+        markers = sorted({one.marker for one in citations if one.described_by == model})
+        quotes = "quotes the description" if len(markers) == 1 else "quote descriptions"
+        listed = ", ".join(f"[{one}]" for one in markers)
+        yield f"{listed} {quotes} of a picture, not words of the document: {model} wrote it"
 
 
 def kept(version: Components, answer: Answer, session: str, evidence: Evidence, request: Request) -> Answer:

@@ -34,6 +34,7 @@ from ragstone.engine.learning import Learning, assigned, in_use
 from ragstone.engine.opening import Opening, OpenVersions, open_versions
 from ragstone.engine.outcomes import ending
 from ragstone.engine.parts.source import BuildEmbedder
+from ragstone.engine.pictured import with_picture
 from ragstone.engine.search import Search
 from ragstone.engine.status import Status, status_of
 from ragstone.engine.suggestions import Suggestion, suggested
@@ -217,6 +218,7 @@ class KnowledgeBase:
         before: Sequence[Turn] = (),
         session: str = "",
         payer: Payer | None = None,
+        picture: bytes = b"",
     ) -> Answer:
         """Answer a question from the documents, or abstain: the last event of `stream`.
 
@@ -227,13 +229,18 @@ class KnowledgeBase:
             before: earlier turns of the same conversation, for a question that refers to them.
             session: name of a stored conversation; its turns come before ``before``.
             payer: charged with the cost of the question, whatever its outcome.
+            picture: the file of a picture, such as a PNG image, which the model of ``acquire.captions.model`` describes.
 
         Raises:
-            UsageError: the question is blank, or the filter is malformed.
+            UsageError: the question is blank, or the filter is malformed, or the picture is too large.
+            SettingsError: there is a picture, and no model that describes it.
+            SourceError: the picture cannot be read.
             RetrievalError: no leg of the search could be run.
-            ResponseError: a citation does not match the documents.
+            ResponseError: a citation does not match the documents, or the picture could not be described.
         """
-        events = self.stream(question, where, reader=reader, before=before, session=session, payer=payer)
+        events = self.stream(
+            question, where, reader=reader, before=before, session=session, payer=payer, picture=picture
+        )
         async with aclosing(events):
             async for event in events:
                 if isinstance(event, Answered):
@@ -251,6 +258,7 @@ class KnowledgeBase:
         payer: Payer | None = None,
         response_id: str = "",
         keep: bool = True,
+        picture: bytes = b"",
     ) -> AsyncGenerator[Event]:
         """Yield the evidence, the answer while it is written and checked, and finally the whole answer; see `ask`.
 
@@ -265,9 +273,10 @@ class KnowledgeBase:
                         yield event
                 return
             with ending(version, self.listeners, question) as end:
+                asked = await with_picture(version, question, picture, request)
                 if self._learns:
-                    end.version = await assigned(version, question, request)
-                events = Ask(end.version).stream(question, where, request, before=before, session=session)
+                    end.version = await assigned(version, asked, request)
+                events = Ask(end.version).stream(asked, where, request, before=before, session=session)
                 async with aclosing(events):
                     async for event in events:
                         if isinstance(event, Answered):
@@ -288,6 +297,7 @@ class KnowledgeBase:
         is_stopped: Callable[[], bool] | None = None,
         report: bool = False,
         keep: bool = True,
+        picture: bytes = b"",
     ) -> AsyncGenerator[ResearchEvent]:
         """Yield what a question is expected to cost, each action, the notebooks, and the events of `stream`.
 
@@ -305,9 +315,10 @@ class KnowledgeBase:
             is_stopped: once it returns true, no further action begins, and the answer is written from what was found.
             report: whether sections follow the answer, one for each document.
             keep: whether the turn and the answer are stored.
+            picture: the file of a picture that the question is about, as for `ask`.
 
         Raises:
-            UsageError, RetrievalError, ResponseError: as of `ask`.
+            UsageError, SettingsError, SourceError, RetrievalError, ResponseError: as of `ask`.
         """
         from ragstone.core.research import LEVELS
         from ragstone.engine.research.research import Research
@@ -315,8 +326,9 @@ class KnowledgeBase:
         with self.current() as version:
             request = version.request(reader.within(session), payer, keep=keep)
             with ending(version, self.listeners, question) as end:
-                events = Research(self._governed(version, question, request)).stream(
-                    question,
+                asked = await with_picture(version, question, picture, request)
+                events = Research(self._governed(version, asked, request)).stream(
+                    asked,
                     where,
                     request,
                     effort=effort,

@@ -24,7 +24,7 @@ SAMPLE = 256
 LOOK_AHEAD = 20_000
 """Maximum number of items to read before the choice; most may be unchanged files."""
 CHARACTERS = 32_000_000
-"""Maximum number of characters to hold before the choice."""
+"""Maximum number of characters, and of bytes of pictures, to hold before the choice."""
 SECONDS = 3.0
 """Time after which the documents read so far decide, because nothing is stored before."""
 FOREIGN_SHARE = 0.2
@@ -48,7 +48,7 @@ class Sample:
         self._seen += 1
         place = len(self.documents) if len(self.documents) < self._size else self._random.randrange(self._seen)
         if place < self._size:
-            self.documents[place : place + 1] = [replace(document, text=document.text[:READ], marks=(), placed=())]
+            self.documents[place : place + 1] = [replace(document, text=document.text[:READ], marks=(), placed=(), pictures=())]
 
     def watched(self, stream: Iterable[Acquired]) -> Iterator[Acquired]:
         """Yield a stream and consider its documents."""
@@ -70,7 +70,7 @@ def ahead(stream: Iterable[Acquired], stop: Event) -> tuple[list[Document], Iter
         read.append(acquired)
         if isinstance(acquired, Document):
             sample.take(acquired)
-            characters += len(acquired.text)
+            characters += len(acquired.text) + sum(map(len, acquired.pictures))
         late = bool(sample.documents) and time.monotonic() > until
         if late or characters >= CHARACTERS or len(read) == LOOK_AHEAD:
             break

@@ -84,6 +84,13 @@ def _named(settings: Settings) -> Iterator[Destination]:
         if name:
             address = _address(respond.model.model_copy(update={"name": name}), services)
             yield Destination(kind="language model", address=address, sent=sent, setting=f"{setting}={name}")
+    if describer := settings.acquire.captions.model:
+        yield Destination(
+            kind="vision model",
+            address=_address(ModelSettings(name=describer), services),
+            sent="each picture in the documents and in questions, reduced and without data on time and place",
+            setting=f"acquire.captions.model={describer}",
+        )
     reranker = settings.rank.reranker
     yield Destination(
         kind="reranker",

@@ -32,6 +32,7 @@ from ragstone.core.records import UNCLEAR, Acquired, Decoded, Document, Finished
 from ragstone.core.reports import AddReport, Plan, hidden_notices
 from ragstone.core.request import BILLION, Request
 from ragstone.core.threads import check, in_thread
+from ragstone.engine.captions import Describing
 from ragstone.engine.batches import Change, Group, embedded, vectors_of
 from ragstone.engine.progress import Reporter, with_beats
 from ragstone.engine.storable import storable
@@ -40,7 +41,7 @@ from ragstone.settings import ChunkSettings
 BATCH_DOCUMENTS = 64
 """Maximum of documents that are read and compared with the catalog in one batch."""
 BATCH_CHARACTERS = 4_000_000
-"""Characters that end a batch."""
+"""Characters, and bytes of pictures, that end a batch."""
 MAX_COMMIT_CHUNKS = 256
 """Maximum of chunks in a commit, unless one document has more."""
 MIN_COMMIT_CHUNKS = 32
@@ -130,6 +131,7 @@ async def ingest(
     request: Request,
     reporter: Reporter | None = None,
     *,
+    describing: Describing | None = None,
     inherit_groups: bool = True,
     turn: Turn = nullcontext,
 ) -> AddReport:
@@ -143,6 +145,7 @@ async def ingest(
         request: who pays for an embedding service. Cancellation sets ``request.stop``; a stream that checks it ends
             early.
         reporter: counts and reports what is durable.
+        describing: describes pictures, if the settings name a model for that.
         inherit_groups: whether a document without access groups keeps the groups stored with its id.
         turn: makes the context of each commit, for a caller that does not hold the lock throughout.
 
@@ -151,7 +154,8 @@ async def ingest(
     """
     started, tally, meter = time.perf_counter(), _Tally(inherit_groups=inherit_groups), request.meter
     reporter = reporter or Reporter()
-    changes = _prefetch(_group_changes(stream, catalog, embedder, settings, tally, request.stop))
+    batches = _read_batches(stream, request.stop, describing)
+    changes = _prefetch(_group_changes(batches, catalog, embedder, settings, tally, request.stop))
     prepared = embedded(changes, catalog, embedder, request)
     async with aclosing(changes), aclosing(prepared), aclosing(with_beats(prepared, reporter)) as groups:
         async for group in groups:
@@ -189,11 +193,13 @@ def _note_kept_versions(tally: _Tally, catalog: Catalog) -> None:
     ]
 
 
-async def plan(stream: Iterable[Acquired], catalog: Catalog, stop: Event) -> Plan:
+async def plan(
+    stream: Iterable[Acquired], catalog: Catalog, stop: Event, describing: Describing | None = None
+) -> Plan:
     """Return what `ingest` would add, update and skip, without changing anything."""
     tally = _Tally()
     added, updated = list[str](), list[str]()
-    async for batch in _read_batches(stream, stop):
+    async for batch in _read_batches(stream, stop, describing):
         for document, _, before in _find_changed(batch, catalog, tally):
             (updated if before else added).append(document.id)
     _note_kept_versions(tally, catalog)
@@ -206,10 +212,13 @@ async def plan(stream: Iterable[Acquired], catalog: Catalog, stop: Event) -> Pla
     )
 
 
-async def _read_batches(stream: Iterable[Acquired], stop: Event) -> AsyncIterator[list[Acquired]]:
+async def _read_batches(
+    stream: Iterable[Acquired], stop: Event, describing: Describing | None
+) -> AsyncIterator[list[Acquired]]:
+    """Yield what is read in batches, with the pictures described."""
     iterator = iter(stream)
     while batch := await in_thread(lambda: _read_batch(iterator, stop), stop):
-        yield batch
+        yield await describing.completed(batch) if describing else batch
 
 
 def _read_batch(iterator: Iterator[Acquired], stop: Event) -> list[Acquired]:
@@ -217,14 +226,14 @@ def _read_batch(iterator: Iterator[Acquired], stop: Event) -> list[Acquired]:
     for one in islice(iterator, BATCH_DOCUMENTS):
         check(stop)
         batch.append(one)
-        characters += len(one.text) if isinstance(one, Document) else 0
+        characters += len(one.text) + sum(map(len, one.pictures)) if isinstance(one, Document) else 0
         if characters >= BATCH_CHARACTERS or time.monotonic() > until:
             break
     return batch
 
 
 async def _group_changes(
-    stream: Iterable[Acquired],
+    batches: AsyncIterator[list[Acquired]],
     catalog: Catalog,
     embedder: Embedder,
     settings: ChunkSettings,
@@ -233,7 +242,7 @@ async def _group_changes(
 ) -> AsyncGenerator[Group, None]:
     """Yield the new and changed documents with their chunks, in groups of about one commit each."""
     group, chunks, started = Group(), 0, time.monotonic()
-    async for batch in _read_batches(stream, stop):
+    async for batch in batches:
         for document, current, before in _find_changed(batch, catalog, tally):
             prepared = await in_thread(partial(_prepare, document, settings, embedder), stop)
             group.items.append(Change(prepared=prepared, signature=current, before=before))

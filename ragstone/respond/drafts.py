@@ -56,6 +56,7 @@ def cite(marker: int, hit: Hit, span: Span) -> Citation:
         url=chunk.url,
         section=str(chunk.facts.get("section", "")),
         page=str(chunk.facts.get("page", "")),
+        described_by=str(chunk.facts.get("described_by", "")),
     )
 
 

@@ -82,10 +82,11 @@ class AsyncRagstone:
         *,
         before: Sequence[Turn] = (),
         session: str = "",
+        picture: bytes = b"",
     ) -> Answer:
         """Answer a question from the documents, or abstain; see `KnowledgeBase.ask`."""
         kb = await self._opened()
-        return await kb.ask(question, where, reader=self.reader, before=before, session=session)
+        return await kb.ask(question, where, reader=self.reader, before=before, session=session, picture=picture)
 
     async def stream(
         self,
@@ -94,13 +95,16 @@ class AsyncRagstone:
         *,
         before: Sequence[Turn] = (),
         session: str = "",
+        picture: bytes = b"",
     ) -> AsyncGenerator[Event]:
         """Yield the evidence, the answer as it is written and checked, and last the whole answer.
 
         Closing the generator early stops the work, that of a language model too.
         """
         kb = await self._opened()
-        events = kb.stream(question, where, reader=self.reader, before=before, session=session)
+        events = kb.stream(
+            question, where, reader=self.reader, before=before, session=session, picture=picture
+        )
         async with aclosing(events):
             async for event in events:
                 yield event

@@ -177,11 +177,14 @@ class OpenAIChat:
         yield Reply(
             text=got.text,
             reasoning=got.reasoning,
-            prompt_tokens=sum(self.count(one.content) + _OVERHEAD for one in messages) if read is None else read,
+            prompt_tokens=self._prompt_tokens(messages) if read is None else read,
             completion_tokens=self.count(got.text + got.reasoning) if written is None else written,
             cut=got.end == "length",
             estimated=read is None or written is None,
         )
+
+    def _prompt_tokens(self, messages: Sequence[Message]) -> int:
+        return sum(self.count(one.content) + _OVERHEAD + estimate.PICTURE * len(one.pictures) for one in messages)
 
     def _refuse_incomplete(self, got: _Received) -> None:
         """Refuse a reply that is not complete, and say why.

@@ -7,6 +7,7 @@ requests: the role of the system, parameters, streaming, the form of a reply.
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -61,7 +62,7 @@ class Dialect:
         """Return the body of a request; ``cap`` limits the tokens of this reply further."""
         body: Fields = {
             "model": self._model,
-            "messages": self._messages(messages),
+            "messages": _with_pictures(self._messages(messages), messages[-1].pictures if messages else ()),
             "stream": self._streams,
             # A form holds a judgement, which should be the same tomorrow.
             "temperature": self._settings.temperature if form is None else 0.0,
@@ -123,7 +124,7 @@ class Dialect:
 
     def _adapts_roles(self, refusal: str, body: Fields) -> bool:
         roles = [one["role"] for one in body["messages"]]
-        if not self._fills and _EMPTY.search(refusal) and not all(one["content"].strip() for one in body["messages"]):
+        if not self._fills and _EMPTY.search(refusal) and not all(map(_has_words, body["messages"])):
             self._fills = True
             return True
         if not _ROLES.search(refusal) and not _ALTERNATE.search(refusal):
@@ -175,6 +176,21 @@ class Dialect:
         self._is_minimal = self._folds_system = self._merges = True
         self._left_out |= set(_OPTIONAL)
         return "response_format" not in body
+
+
+def _with_pictures(messages: list[dict[str, str]], pictures: Sequence[bytes]) -> list[Fields]:
+    """Return messages as they are sent, the last one with pictures, if there are any."""
+    if not pictures:
+        return [*messages]
+    parts: list[Fields] = [{"type": "text", "text": messages[-1]["content"]}]
+    for picture in pictures:
+        address = f"data:image/jpeg;base64,{b64encode(picture).decode()}"
+        parts.append({"type": "image_url", "image_url": {"url": address}})
+    return [*messages[:-1], {**messages[-1], "content": parts}]
+
+
+def _has_words(message: Fields) -> bool:
+    return not isinstance(message["content"], str) or bool(message["content"].strip())
 
 
 def _merged(messages: list[dict[str, str]]) -> list[dict[str, str]]:

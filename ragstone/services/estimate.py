@@ -12,6 +12,8 @@ import re
 
 from ragstone.core.records import Span
 
+PICTURE = 26_000
+"""Tokens of a picture of the largest size that is sent, at most: gpt-4o-mini counts 25,501, most models below 2,000."""
 _PIECE = re.compile(
     r"[A-Za-z]{1,4}"  # part of a word in unaccented Latin script
     r"|\n+|[^\S\n]{2,}"  # line breaks and indents; a single space belongs to the next word

@@ -68,7 +68,9 @@ class Metered:
         except OverBudget as refusal:
             raise ModelError(str(refusal)) from refusal
         characters = sum(len(message.content) for message in messages)
+        pictures = sum(len(message.pictures) for message in messages)
         what = f"question, passages or conversation: {characters:,} characters"
+        what = f"pictures: {pictures}, with a prompt of {characters:,} characters" if pictures else what
         request.meter.note_sent(f"language model {self.name}", self._address, what)
         pieces_sent: list[str] = []
         reply: Reply | None = None
@@ -99,7 +101,10 @@ class Metered:
 
     def _prompt_tokens(self, messages: Sequence[Message], form: type[BaseModel] | None) -> int:
         """Return the most tokens that the messages and the form take."""
-        tokens = sum(self.count(message.content) + _MESSAGE_OVERHEAD for message in messages)
+        tokens = sum(
+            self.count(message.content) + _MESSAGE_OVERHEAD + estimate.PICTURE * len(message.pictures)
+            for message in messages
+        )
         return tokens + (self.count(json.dumps(form.model_json_schema())) if form else 0)
 
 

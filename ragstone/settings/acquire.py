@@ -154,6 +154,24 @@ class ConnectionSettings(Section):
         return groups_in(groups)
 
 
+class CaptionSettings(Section):
+    """Descriptions of pictures by a vision model, which is sent every picture of the documents."""
+
+    model: str = Field(
+        default="",
+        description="Vision model that describes pictures in documents and in questions, such as `openai:NAME` or"
+        " `ollama:NAME`. If it is empty, no picture is described or sent.",
+    )
+
+    @field_validator("model")
+    @classmethod
+    def _refuse_blind(cls, model: str) -> str:
+        model = model.strip()
+        if model == "extractive" or model.startswith(("huggingface:", "gguf:")):
+            raise ValueError(f"{model} sees no pictures; name a model of a server, such as ollama:NAME")
+        return model
+
+
 Suffix = Annotated[str, StringConstraints(pattern=r"^\.[a-z0-9_-]+$")]
 FunctionName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)*:\w+$")]
 SiteName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
@@ -205,6 +223,7 @@ class AcquireSettings(Section):
     ocr_mb: int = Field(
         default=1500, ge=600, description="Megabytes of memory that OCR may use, in addition to `parse_mb`."
     )
+    captions: CaptionSettings = CaptionSettings()
     encoding: str = Field(
         default="",
         description="Encoding of text files that are not Unicode, such as `gb18030`. Empty: it is found by the text.",

@@ -196,9 +196,10 @@ def unused_keys(settings: Settings) -> str:
         settings.respond.model.name,
         settings.respond.cheap,
         settings.review.judge_model,
+        settings.acquire.captions.model,
         settings.index.embedder,
     )
-    unnamed = any(name and ":" not in name and name != EXTRACTIVE for name in models[:3])
+    unnamed = any(name and ":" not in name and name != EXTRACTIVE for name in models[:4])
     keys = {
         "OPENAI_API_KEY": (services.openai.api_key, "respond.model.name=openai:gpt-5.4-mini", "openai:"),
         "AZURE_OPENAI_API_KEY": (services.azure.api_key, "respond.model.name=azure:DEPLOYMENT", "azure:"),

@@ -25,7 +25,7 @@ try:
 except ImportError as error:
     raise MissingExtra("redis", extra="redis") from error
 
-SHARED = ("embeddings", "tokens", "responses", "searches", "answers")
+SHARED = ("embeddings", "tokens", "responses", "captions", "searches", "answers")
 """Kinds that are shared; the latest questions stay in their knowledge base."""
 LARGEST = 4_000_000
 """Bytes of the largest value that is sent."""

@@ -21,10 +21,11 @@ from pydantic import BaseModel, Field
 from ragstone.core.answers import Message, Reply
 from ragstone.core.errors import ModelError
 from ragstone.core.request import Request
+from ragstone.services import estimate
 from ragstone.services.chat import complete, complete_as
 from ragstone.services.chat_openai import OpenAIChat
 from ragstone.settings.services import ModelSettings, ServiceSettings
-from servers.openai_server import KEY, Fault, OpenAIServer, refusal
+from servers.openai_server import KEY, Fault, OpenAIServer, pictures_in, refusal
 from servers.openapi import Description
 
 ASKED = [Message(role="user", content="hello there my friend")]
@@ -73,6 +74,30 @@ def test_requests_and_replies_match_the_specification(data_dir: Path):
         assert asyncio.run(complete_as(model, ASKED, Verdict, request=Request.by_owner())) == Verdict(score=3)
         assert server.problems == []
         assert [asked.path for asked in server.asked] == ["/v1/chat/completions"] * 2
+
+
+def test_sends_pictures_beside_the_words(server: OpenAIServer):
+    asked = [Message(role="system", content="Be short."), Message(role="user", content="What?", pictures=(b"JPEG",))]
+    server.faults.append(Fault(kind="uncounted"))
+    told = asyncio.run(complete(client(server), asked, request=Request.by_owner()))
+    (sent,) = server.asked
+    assert sent.body["messages"][-1] == {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "What?"},
+            {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,SlBFRw=="}},
+        ],
+    }
+    assert (told.text, told.estimated) == ("You said: What?", True)
+    assert told.prompt_tokens > estimate.PICTURE
+
+
+def test_sends_pictures_without_the_role_that_a_server_refuses(server: OpenAIServer):
+    wrong = refusal("System role not supported")
+    server.refuse = lambda body: wrong if body["messages"][0]["role"] == "system" else None
+    asked = [Message(role="system", content="Be short."), Message(role="user", content="What?", pictures=(b"JPEG",))]
+    assert asyncio.run(complete(client(server), asked, request=Request.by_owner())).text.endswith("What?")
+    assert pictures_in(server.asked[-1].body["messages"]) == [b"JPEG"]
 
 
 def test_request_follows_the_settings(server: OpenAIServer):

@@ -267,6 +267,7 @@ export function App() {
             onOpen={open}
             canWrite={canWrite}
             canAttach={(connection.me?.attached_files ?? 0) > 0}
+            canShow={connection.me?.pictures ?? false}
             canConnect={(connection.me?.scopes.includes("admin") && !connection.me.writes) ?? false}
             models={connection.me?.models ?? []}
             scope={scope}

@@ -28,6 +28,11 @@ _LONGEST_SIDE = 3600
 """Pixels of the longer side that are kept: a page of A4 at 300 dpi."""
 SMALLEST_SIDE = 12
 """Pixels of the shorter side of a picture that may hold text."""
+SHOWN_SIDE = 1280
+"""Pixels of the longer side of a picture that a vision model is shown: enough for the small print of a chart."""
+_QUALITY = 85
+_FEWEST_SHADES = 8
+"""Difference between the darkest and the lightest of 256 shades below which a picture shows nothing."""
 _UNEVEN = 1.1
 """Pixels that are this much wider than high, as in a fax, are made square."""
 
@@ -45,11 +50,38 @@ def frames(source: Path | bytes, most: int) -> Iterator[Gray]:
             yield _gray(frame)
 
 
-def coloured(path: Path, number: int, width: int, most_pixels: int) -> Colours:
+def shown(source: Path | bytes, number: int = 0) -> bytes:
+    """Return a picture of a file for a vision model: a JPEG image, without what the file says of place and time.
+
+    Args:
+        source: the file.
+        number: of the frame, from 0.
+
+    Raises:
+        Unreadable: as for `frames`, or there is no such frame, or it shows nothing.
+    """
+    return jpeg(coloured(source, number, SHOWN_SIDE, SHOWN_SIDE**2))
+
+
+def jpeg(colours: Colours) -> bytes:
+    """Return a picture, shape (height, width, 3), as a JPEG image of a bounded size.
+
+    Raises:
+        Unreadable: it is too small, or of one colour.
+    """
+    if min(colours.shape[:2]) < SMALLEST_SIDE or int(np.ptp(colours)) < _FEWEST_SHADES:
+        raise Unreadable("a picture that shows nothing")
+    image, file = Image.fromarray(colours), BytesIO()
+    image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
+    image.save(file, "JPEG", quality=_QUALITY)
+    return file.getvalue()
+
+
+def coloured(source: Path | bytes, number: int, width: int, most_pixels: int) -> Colours:
     """Return a picture of a file as it is shown, in colour, shape (height, width, 3).
 
     Args:
-        path: of the file.
+        source: the file.
         number: of the frame, from 0.
         width: pixels of the result at most.
         most_pixels: of the result.
@@ -57,7 +89,7 @@ def coloured(path: Path, number: int, width: int, most_pixels: int) -> Colours:
     Raises:
         Unreadable: as for `frames`, or there is no such frame.
     """
-    with _opened(path) as image:
+    with _opened(source) as image:
         image.seek(number)
         _check_size(image)
         image.draft("RGB", (width, width))

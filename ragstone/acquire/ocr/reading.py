@@ -20,6 +20,8 @@ from ragstone.settings import AcquireSettings
 
 _FEWEST_LETTERS = 3
 """A picture with fewer letters and digits than this holds a mark or a speck, and no text."""
+_PAGE_OF_TEXT = 1000
+"""A picture with more characters than this is a page of text; its words say what it shows."""
 _LETTER = re.compile(r"[^\W_]")
 _DIVIDED = re.compile(r"[^\W\d_]-$")
 
@@ -42,6 +44,11 @@ class Scan:
     characters: int = 0
     failure: str = ""
 
+    @property
+    def is_page(self) -> bool:
+        """Whether the picture is a page of text, so that a description would add nothing."""
+        return self.characters > _PAGE_OF_TEXT
+
 
 class Tally:
     """What all pictures of a file have in common: the facts of its document.
@@ -61,24 +68,30 @@ class Tally:
         self.failure = self.failure or scan.failure
         self._sure += scan.confidence * scan.characters
 
-    def facts(self, engine: str) -> dict[str, Scalar]:
+    def facts(self, engine: Recognizer | None) -> dict[str, Scalar]:
         """Return the facts ``ocr`` and ``ocr_confidence``; none if no picture has text."""
-        if not self.characters:
+        if not engine or not self.characters:
             return {}
-        return {"ocr": engine, "ocr_confidence": round(self._sure / self.characters, 3)}
+        return {"ocr": engine.name, "ocr_confidence": round(self._sure / self.characters, 3)}
 
 
 def read_all(
-    pictures: Iterable[Gray], recognizer: Recognizer, settings: AcquireSettings, at_work: Callable[[], None]
+    pictures: Iterable[Gray], recognizer: Recognizer | None, settings: AcquireSettings, at_work: Callable[[], None]
 ) -> Iterator[Scan]:
     """Yield what each picture says, in order. As many pictures are in memory as the engine reads at once.
 
     Args:
         pictures: what to read.
-        recognizer: the engine.
+        recognizer: the engine; None if pictures are only described, which says nothing of their words.
         settings: the languages of the pictures, and the time for each.
         at_work: called before each picture and after it.
     """
+    if recognizer is None:
+        for _ in pictures:
+            at_work()
+            yield Scan()
+            at_work()
+        return
     with ThreadPoolExecutor(recognizer.pages_at_once) as pool:
         waiting: deque[Future[Scan]] = deque()
         try:

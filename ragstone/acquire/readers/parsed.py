@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,7 @@ _DATE = re.compile(r"(\d{4})-?(\d\d)?-?(\d\d)?(?:[T ]?(\d\d):?(\d\d):?(\d\d)?)?"
 
 
 _BAR = " | "
+_PLACE_OF_PICTURE = "\N{OBJECT REPLACEMENT CHARACTER}"
 _MOST_PLACES = 5
 """Places of what was left out that a notice names."""
 Place = Callable[[int, int, Box], Placed | None]
@@ -85,7 +87,7 @@ class Parsed:
     """The text of a file. ``facts`` become metadata; ``parts`` are read as files of their own.
 
     A file of ``entries``, such as a feed, gives a document for each, and none for itself. The ``key`` of an entry
-    tells it from the others.
+    tells it from the others. ``pictures`` are to be described, as those of a `Document`.
     """
 
     text: str
@@ -97,6 +99,7 @@ class Parsed:
     parts: tuple[Part, ...] = ()
     entries: tuple[Parsed, ...] = ()
     key: str = ""
+    pictures: tuple[bytes, ...] = field(default=(), repr=False)
 
     def document(self, file: File) -> Document:
         """Return the document of a file.
@@ -116,6 +119,7 @@ class Parsed:
             metadata={"path": file.name, **facts},
             marks=self.marks,
             placed=self.placed,
+            pictures=self.pictures,
         )
 
 
@@ -138,6 +142,7 @@ class Writer:
         self._pages: list[tuple[str, int]] = []
         self._placed: list[Placed] = []
         self._table: Grid | None = None
+        self._pictures: dict[str, bytes] = {}
         self._in_list = False
         self._left_out: Counter[str] = Counter()
         self._places_left_out: dict[str, dict[str, str]] = {}
@@ -267,6 +272,14 @@ class Writer:
             self._placed += _placed_cells(row, boxes, start, place)
             start += len(_line_of(row)) + 1
 
+    def picture(self, image: bytes) -> None:
+        """Mark the place of a picture to be described, a JPEG image; a picture that was there before has no place."""
+        name = hashlib.sha256(image).hexdigest()
+        if name not in self._pictures:
+            self._pictures[name] = image
+            self._mark("picture", _PLACE_OF_PICTURE)
+            self._table = None  # no rows go on with a table above a picture
+
     def page(self, label: str) -> None:
         """Begin a page with this label."""
         self._pages.append((label, self._length))
@@ -296,6 +309,7 @@ class Writer:
             placed=tuple(self._placed),
             facts=self._with_notice(facts or {}),
             parts=tuple(parts),
+            pictures=tuple(self._pictures.values()),
         )
 
     def _with_notice(self, facts: Metadata) -> Metadata:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,11 +85,13 @@ def _as_list(parsed: Parsed) -> list[object]:
     parts = [(part.name, part.data.decode("latin-1")) for part in parsed.parts]
     entries = [_as_list(entry) for entry in parsed.entries]
     placed = packed(parsed.placed).decode("latin-1") if parsed.placed else ""
-    return [parsed.text, parsed.title, parsed.url, marks, placed, dict(parsed.facts), parts, entries, parsed.key]
+    pictures = [b64encode(picture).decode() for picture in parsed.pictures]
+    facts = dict(parsed.facts)
+    return [parsed.text, parsed.title, parsed.url, marks, placed, facts, parts, entries, parsed.key, pictures]
 
 
 def _from_list(fields: Any) -> Parsed:
-    text, title, url, marks, placed, facts, parts, entries, key = fields
+    text, title, url, marks, placed, facts, parts, entries, key, pictures = fields
     return Parsed(
         text=text,
         title=title,
@@ -102,6 +105,7 @@ def _from_list(fields: Any) -> Parsed:
         parts=tuple(Part(name=name, data=data.encode("latin-1")) for name, data in parts),
         entries=tuple(_from_list(entry) for entry in entries),
         key=key,
+        pictures=tuple(map(b64decode, pictures)),
     )
 
 

@@ -30,6 +30,7 @@ from ragstone.acquire.readers.parser_messages import Request, from_json, to_json
 from ragstone.core.reading import PARTIAL
 from ragstone.core.threads import Stopped, check
 from ragstone.settings import AcquireSettings
+from ragstone.settings.acquire import CaptionSettings
 
 _START_SECONDS = 60.0
 _POLL_SECONDS = 0.1
@@ -92,7 +93,8 @@ class ParserProcess:
             return self._parse(reader, file)
 
     def _parse(self, reader: str, file: File) -> Parsed:
-        most = self.settings.ocr_pages if self.settings.ocr != "off" else 0
+        looks = self.settings.ocr != "off" or self.settings.captions.model
+        most = self.settings.ocr_pages if looks else 0
         try:
             return self._request(reader, file, most)
         except _Lost as lost:
@@ -222,7 +224,8 @@ def main() -> None:
     pipe.send_bytes(b"ready")
     while request := _receive(pipe):
         asked = Request.from_json(request)
-        own = settings.model_copy(update={"ocr_pages": asked.pictures} if asked.pictures else {"ocr": "off"})
+        none = {"ocr": "off", "captions": CaptionSettings()}
+        own = settings.model_copy(update={"ocr_pages": asked.pictures} if asked.pictures else none)
         at_work = partial(_at_work, pipe, own, memory)
         file = asked.file(own, at_work)
         # If the parent is gone, nothing else ends a hang.

@@ -115,4 +115,6 @@ def _unreadable(file: File, error: Unreadable) -> Skipped:
 
 def _complete(document: Document, file: File) -> Document | Skipped:
     settings = file.settings
-    return with_groups(stamped(enrich(document, settings.metadata), settings.metadata), settings.access, file.given)
+    if not document.pictures:  # otherwise its text is not complete, and `described` derives the metadata
+        document = stamped(enrich(document, settings.metadata), settings.metadata)
+    return with_groups(document, settings.access, file.given)

@@ -1,9 +1,10 @@
-"""Pages of files, drawn in a process of their own under the limits of reading."""
+"""Pages of files, and pictures of questions, drawn in a process of their own under the limits of reading."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from ragstone.acquire.readers import suffix_of
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
@@ -20,6 +21,27 @@ def is_drawn(path: Path) -> bool:
     """Return whether the pages of a file can be drawn here: of a PDF always, of a picture with the extra ``ocr``."""
     suffix = suffix_of(path)
     return suffix == ".pdf" or (suffix in PICTURES and find_spec("PIL") is not None)
+
+
+def reduced(picture: bytes, settings: AcquireSettings) -> bytes:
+    """Return a picture as a JPEG image of a bounded size, for a vision model.
+
+    Args:
+        picture: the file of a picture, of any kind that is read.
+        settings: limits of time and memory.
+
+    Raises:
+        SourceError: it is no picture, is damaged or too large, or takes too long.
+    """
+    with NamedTemporaryFile() as written, ParserProcess(settings) as process:
+        written.write(picture)
+        written.flush()
+        file = File(path=Path(written.name), name="", source="", suffix="", settings=settings)
+        try:
+            (image,) = process.parse("ragstone.acquire.readers.pictures.drawing:reduce", file).parts
+        except Unreadable as error:
+            raise SourceError(f"the picture cannot be read: {error}") from error
+    return image.data
 
 
 class PageDrawer:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ragstone.core.source import Entry
 from ragstone.settings import AccessSettings, AcquireSettings
+from ragstone.settings.acquire import CaptionSettings
 
 _VERSION = 8
 """Increase it when files would give other documents than before, so that they are read again."""
@@ -27,6 +28,7 @@ def fingerprint(settings: AcquireSettings, groups: tuple[str, ...] = ()) -> str:
     """Return a hash that changes with the groups of a connection and every setting that changes what files say."""
     unset = {"access"} if settings.access == AccessSettings() else set[str]()
     unset |= set[str]() if settings.readers else {"readers"}
+    unset |= {"captions"} if settings.captions == CaptionSettings() else set[str]()
     settings = settings.model_copy(update={"sources": ()})
     relevant = settings.model_dump_json(exclude={"crawl", "sites", "connections", "remote", *unset})
     return hashlib.sha256(f"{_VERSION} {relevant} {';'.join(groups)}".encode()).hexdigest()[:16]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from ragstone import chunk, index, rank
 from ragstone.core.answers import Draft
-from ragstone.core.errors import SettingsError
+from ragstone.core.errors import MissingExtra, SettingsError
 from ragstone.core.protocols import (
     Answerer,
     ChatModel,
@@ -21,6 +22,7 @@ from ragstone.core.records import Evidence
 from ragstone.core.request import Request
 from ragstone.engine.built import BuiltWith, unavailable_embedder
 from ragstone.engine.cached_models import CachedEmbedder, CachedModel, CachedService, CachedTokenEmbedder
+from ragstone.engine.captions import MAX_TOKENS, Captions
 from ragstone.engine.lazy import Lazy
 from ragstone.engine.leaving import model_address, served_at
 from ragstone.engine.parts.history import HistoryParts
@@ -49,7 +51,7 @@ LEAST_MARKS = 0.7
 class ModelParts:
     """The readers and writers.
 
-    ``chat``, ``overviews``, ``judge``, ``web`` and ``reranker`` are None if the settings name none.
+    ``chat``, ``overviews``, ``judge``, ``web``, ``reranker`` and ``captions`` are None if the settings name none.
     """
 
     embedder: Lazy[Embedder]
@@ -62,6 +64,7 @@ class ModelParts:
     judge: Lazy[Judge | None]
     reranker: Lazy[Reranker | None]
     web: Lazy[WebSearch | None]
+    captions: Lazy[Captions | None]
 
 
 def build_embedder(
@@ -111,7 +114,7 @@ def build_models(
     chat = source.shared.part(
         "chat model",
         (own.model, settings.services, settings.cache),
-        lambda: _metered(own.model, settings, history, cache),
+        lambda: _cached(own.model, settings, history, cache),
     )
 
     threads = settings.index.threads
@@ -134,7 +137,7 @@ def build_models(
     def answerer() -> Answerer:
         if not own.cheap or chat() is None:
             return answerer_with(chat())
-        cheap = _metered(own.model.model_copy(update={"name": own.cheap}), settings, history, cache)
+        cheap = _cached(own.model.model_copy(update={"name": own.cheap}), settings, history, cache)
         return TieredAnswerer(answerer_with(cheap), answerer_with(chat()), dissatisfied)
 
     async def dissatisfied(evidence: Evidence, draft: Draft, request: Request) -> str:
@@ -153,7 +156,7 @@ def build_models(
             return None
         model = chat()
         if review.judge_model:
-            model = _metered(own.model.model_copy(update={"name": review.judge_model}), settings, history, cache)
+            model = _cached(own.model.model_copy(update={"name": review.judge_model}), settings, history, cache)
         stand_in = HeuristicJudge(
             terms=indexes.analyzer(),
             weigh=words().weigh,
@@ -191,14 +194,43 @@ def build_models(
             (settings.query.web, settings.services),
             lambda: build_web_search(settings.query.web, settings.services),
         ),
+        captions=source.shared.part(
+            "captions",
+            (settings.acquire.captions, settings.services, settings.cache),
+            lambda: _captions(settings, history, cache),
+        ),
     )
 
 
-def _metered(named: ModelSettings, settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> ChatModel | None:
+def _captions(settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> Captions | None:
+    """Return what describes pictures.
+
+    Raises:
+        MissingExtra: the package that decodes pictures is not installed.
+        SettingsError: there is no such model, or a setting that it needs is missing.
+    """
+    name = settings.acquire.captions.model
+    if not name:
+        return None
+    if find_spec("PIL") is None:
+        raise MissingExtra("Pillow", extra="ocr")
+    named = ModelSettings(name=name, temperature=0.0, max_tokens=MAX_TOKENS)
+    model = _metered(named, settings, history)
+    return Captions(model, cache(), settings.services) if model else None
+
+
+def _cached(named: ModelSettings, settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> ChatModel | None:
     """Return the language model of this name; its calls are metered, limited by the budget, and cached."""
+    model = _metered(named, settings, history)
+    if model is None:
+        return None
+    return CachedModel(model, cache(), (named, settings.services.endpoint(model.name.partition(":")[0])))
+
+
+def _metered(named: ModelSettings, settings: Settings, history: HistoryParts) -> ChatModel | None:
+    """Return the language model of this name; its calls are metered, and limited by the budget."""
     model, services = build_chat_model(named, settings.services), settings.services
     if model is None:
         return None
     address = model_address(named, services)
-    metered = Metered(model, services, history.spending(), longest=named.max_tokens, address=address)
-    return CachedModel(metered, cache(), (named, services.endpoint(model.name.partition(":")[0])))
+    return Metered(model, services, history.spending(), longest=named.max_tokens, address=address)

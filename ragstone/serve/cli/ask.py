@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,13 +29,19 @@ from ragstone.serve.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ragstone.engine.knowledge_base import KnowledgeBase
 
 Add = Annotated[
     list[str] | None,
     typer.Option("--add", metavar="SOURCE", help="First add these files or folders; may be repeated."),
+]
+
+
+Picture = Annotated[
+    Path | None,
+    typer.Option(
+        "--picture", metavar="FILE", exists=True, dir_okay=False, help="A picture that the question is about."
+    ),
 ]
 
 
@@ -44,6 +51,7 @@ def ask(
     asked: Asked,
     kb: Kb = DEFAULT_KB,
     add: Add = None,
+    picture: Picture = None,
     where: Where = None,
     session: Session = "",
     groups: As = None,
@@ -61,7 +69,10 @@ def ask(
 
     asked = _add(add, asked, kb)
     with opened(kb, asked) as opened_kb:
-        events = opened_kb.stream(typed.text(question), where, session=session, reader=Reader.of(groups))
+        shown = picture.read_bytes() if picture else b""
+        events = opened_kb.stream(
+            typed.text(question), where, session=session, reader=Reader.of(groups), picture=shown
+        )
         answer = asyncio.run(screen.watch(events, quiet=as_json))
         settings, rated = opened_kb.settings, opened_kb.learning.is_on
     respond = settings.respond

@@ -44,7 +44,8 @@ def models(
     if try_:
         _try(settings, try_, as_json=as_json)
         return
-    named = (settings.respond.model.name, settings.respond.cheap, settings.review.judge_model)
+    own, captions = settings.respond, settings.acquire.captions
+    named = (own.model.name, own.cheap, settings.review.judge_model, captions.model)
     found = running_servers(settings.services, named)
     screen.show({"servers": [asdict(one) for one in found]}, views.servers(found), as_json=as_json)
 

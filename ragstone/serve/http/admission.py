@@ -25,7 +25,11 @@ from ragstone.settings import LimitSettings, ServeSettings
 PUBLIC = frozenset({"/health", "/ready", "/widget.js", "/sign-in", "/sign-in/provider", "/sign-in/callback"})
 KILOBYTE, MEGABYTE = 1_000, 1_000_000
 MAX_BODY = 256 * KILOBYTE
-"""Largest request without files, in bytes."""
+"""Largest request without files or pictures, in bytes."""
+MAX_PICTURED = 16 * MEGABYTE
+"""Largest question, in bytes: with a picture in base64, or with those of a whole conversation."""
+PICTURED = frozenset({"/query", "/research", "/v1/chat/completions", "/v1/responses"})
+"""Paths of questions that may have a picture."""
 MAX_UPLOAD_FACTOR = 4
 """Largest request with files, as a multiple of the largest file."""
 LEAST_RATE = 10 * KILOBYTE
@@ -109,7 +113,9 @@ class Admission:
 
     def _max_size(self, scope: Scope) -> float:
         is_upload = scope["path"] == "/documents" and scope["method"] == "POST"
-        return MAX_UPLOAD_FACTOR * self._settings.uploads.file_mb * MEGABYTE if is_upload else MAX_BODY
+        if is_upload:
+            return MAX_UPLOAD_FACTOR * self._settings.uploads.file_mb * MEGABYTE
+        return MAX_PICTURED if scope["path"] in PICTURED and not scope.get(SITE) else MAX_BODY
 
 
 class _Body:

@@ -100,6 +100,7 @@ class Service:
         change: Change | None = None,
         response_id: str = "",
         keep: bool = True,
+        picture: bytes = b"",
     ) -> AsyncGenerator[Event]:
         """Yield the events of a question. Closing the generator stops the question.
 
@@ -112,6 +113,7 @@ class Service:
             change: returns the settings of this question from those of the server.
             response_id: of the answer; a random one if not given.
             keep: whether the turn and its answer are stored.
+            picture: the file of a picture that the question is about.
 
         Raises:
             Refused: the key has spent its daily limit, or too many questions wait.
@@ -129,6 +131,7 @@ class Service:
                 payer=payer,
                 response_id=response_id,
                 keep=keep,
+                picture=picture,
             )
 
         async with aclosing(self._counted(caller, change, begin)) as events:
@@ -148,6 +151,7 @@ class Service:
         change: Change | None = None,
         report: bool = False,
         run: str = "",
+        picture: bytes = b"",
     ) -> AsyncGenerator[ResearchEvent]:
         """Yield the events of research. Closing the generator stops it.
 
@@ -162,6 +166,7 @@ class Service:
             change: returns the settings of this question from those of the server.
             report: whether sections follow the answer.
             run: the name under which `stops` can end it early.
+            picture: the file of a picture that the question is about.
 
         Raises:
             Refused: the key has spent its daily limit, or too many questions wait.
@@ -180,6 +185,7 @@ class Service:
                 session=session,
                 payer=payer,
                 report=report,
+                picture=picture,
                 is_stopped=partial(self.stops.has_stopped, caller.name, run) if run else None,
             )
 

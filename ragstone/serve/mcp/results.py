@@ -175,7 +175,8 @@ def _place(result: FoundHit | Citation | ReadText) -> str:
     """Return where a text stands: the title, then the arguments of `read_source`."""
     named = [one_line(result.title)]
     if isinstance(result, Citation):
-        named += [one_line(result.section), f"page {one_line(result.page)}" if result.page else ""]
+        page = f"page {one_line(result.page)}" if result.page else ""
+        named += [one_line(result.section), page, one_line(result.origin)]
     where = f"{one_line(result.document_id)}, characters {result.start}-{result.end}"
     return " — ".join([*filter(None, [", ".join(filter(None, named)), where])])
 

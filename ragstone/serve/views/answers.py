@@ -63,10 +63,11 @@ def sources(answer: Answer, *, shown: Callable[[Metadata], Metadata] = dict) -> 
 
 
 def place(citation: Citation) -> str:
-    """Return the place of a citation: document, page, section and characters."""
+    """Return the place of a citation: document, page, section and characters, and whose words it quotes if a model's."""
     section = citation.section if citation.section != citation.title else ""
     found = [citation.url or citation.document_id, f"p. {citation.page}" if citation.page else "", section]
-    return one_line(", ".join([*filter(None, found), f"characters {citation.start}-{citation.end}"]))
+    span = f"characters {citation.start}-{citation.end}"
+    return one_line(", ".join(filter(None, [*found, span, citation.origin])))
 
 
 def explanation(answer: Answer) -> Iterator[Block]:

@@ -17,7 +17,7 @@ from shutil import which
 import numpy as np
 import pytest
 from pdf_file import pdf, text
-from pictures import LINES, drawn, gray, saved
+from pictures import LINES, drawn, gray, letter, saved, slide
 from PIL import Image
 from structure import check
 
@@ -304,55 +304,3 @@ def test_reads_scans(read_one: Read, data_dir: Path) -> None:
         assert (
             SequenceMatcher(None, " ".join(truth[file].split()), " ".join(text.split()), autojunk=False).ratio() > 0.97
         )
-
-
-def package(parts: Sequence[tuple[str, str | bytes]]) -> bytes:
-    file = BytesIO()
-    with zipfile.ZipFile(file, "w") as whole:
-        for name, content in parts:
-            whole.writestr(name, content)
-    return file.getvalue()
-
-
-_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
-_A = "http://schemas.openxmlformats.org/drawingml/2006/main"
-
-
-def relations(*listed: tuple[str, str, str]) -> str:
-    rows = (f'<Relationship Id="{id}" Type="{_OFFICE}/{kind}" Target="{target}"/>' for id, kind, target in listed)
-    return f'<Relationships xmlns="{_PACKAGE}">{"".join(rows)}</Relationships>'
-
-
-def letter(picture: bytes) -> bytes:
-    """A Word document of a paragraph and a picture."""
-    w = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    body = (
-        f'<w:document xmlns:w="{w}" xmlns:a="{_A}" xmlns:r="{_OFFICE}"><w:body><w:p><w:r><w:t>Before the picture</w:t>'
-        '</w:r></w:p><w:p><w:r><w:drawing><a:blip r:embed="p"/></w:drawing></w:r></w:p></w:body></w:document>'
-    )
-    return package([
-        ("_rels/.rels", relations(("d", "officeDocument", "word/document.xml"))),
-        ("word/document.xml", body),
-        ("word/_rels/document.xml.rels", relations(("p", "image", "media/image1.png"))),
-        ("word/media/image1.png", picture),
-    ])  # fmt: skip
-
-
-def slide(picture: bytes) -> bytes:
-    """A presentation of a slide with a text and a picture."""
-    p = "http://schemas.openxmlformats.org/presentationml/2006/main"
-    named = f'xmlns:p="{p}" xmlns:a="{_A}" xmlns:r="{_OFFICE}"'
-    shapes = (
-        "<p:sp><p:txBody><a:p><a:r><a:t>Before the picture</a:t></a:r></a:p></p:txBody></p:sp>"
-        '<p:pic><p:blipFill><a:blip r:embed="p"/></p:blipFill></p:pic>'
-    )
-    shown = f'<p:presentation {named}><p:sldIdLst><p:sldId r:id="s"/></p:sldIdLst></p:presentation>'
-    return package([
-        ("_rels/.rels", relations(("d", "officeDocument", "ppt/presentation.xml"))),
-        ("ppt/presentation.xml", shown),
-        ("ppt/_rels/presentation.xml.rels", relations(("s", "slide", "slides/slide1.xml"))),
-        ("ppt/slides/slide1.xml", f"<p:sld {named}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:sld>"),
-        ("ppt/slides/_rels/slide1.xml.rels", relations(("p", "image", "../media/image1.png"))),
-        ("ppt/media/image1.png", picture),
-    ])  # fmt: skip

@@ -83,15 +83,15 @@ def test_requests_have_ids(house: Live) -> None:
 
 
 def test_refuses_large_requests(house: Live) -> None:
-    big = b'{"question": "' + b"x" * 300_000 + b'"}'
-    told = house.http.post("/query", content=big, headers={"content-type": "application/json"})
+    big = b'{"query": "' + b"x" * 300_000 + b'"}'
+    told = house.http.post("/search", content=big, headers={"content-type": "application/json"})
     assert (told.status_code, told.json()["error"]["code"]) == (413, "too_large")
 
     def pieces():
         for start in range(0, len(big), 10_000):
             yield big[start : start + 10_000]
 
-    told = house.http.post("/query", content=pieces(), headers={"content-type": "application/json"})
+    told = house.http.post("/search", content=pieces(), headers={"content-type": "application/json"})
     assert (told.status_code, told.json()["error"]["code"]) == (413, "too_large")
 
 

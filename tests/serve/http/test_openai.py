@@ -121,7 +121,7 @@ def test_notices_ignored_content(client: openai.OpenAI) -> None:
             "role": "user",
             "content": [
                 {"type": "text", "text": QUESTION},
-                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
+                {"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}},
             ],
         },
     ]
@@ -135,7 +135,7 @@ def test_notices_ignored_content(client: openai.OpenAI) -> None:
     )
     assert completion.choices[0].message.content.startswith(ROOM)
     notices = " ".join(completion.ragstone["notices"])
-    for word in ("system messages", "tools", "not text", "response_format"):
+    for word in ("system messages", "tools", "neither text nor pictures", "response_format"):
         assert word in notices
 
 

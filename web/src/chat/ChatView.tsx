@@ -23,6 +23,8 @@ interface Props {
   canWrite: boolean;
   /** Whether the reader may attach files to a conversation. */
   canAttach: boolean;
+  /** Whether a question may have a picture. */
+  canShow: boolean;
   /** Whether the reader could connect a language model, and there is none. */
   canConnect: boolean;
   /** The language models to choose from. */
@@ -32,7 +34,7 @@ interface Props {
 }
 
 export function ChatView(props: Props) {
-  const { chat, box, opened, onOpen, canWrite, canAttach, canConnect, models, scope, onScope } = props;
+  const { chat, box, opened, onOpen, canWrite, canAttach, canShow, canConnect, models, scope, onScope } = props;
   const { turns } = chat;
   const last = turns.at(-1);
   const end = useRef<HTMLLIElement>(null);
@@ -89,6 +91,7 @@ export function ChatView(props: Props) {
         collection={collection}
         onCollection={setChosen}
         attaching={canAttach ? attaching : null}
+        canShow={canShow}
         scope={scope}
         onScope={onScope}
         models={models}
@@ -98,7 +101,9 @@ export function ChatView(props: Props) {
         onModel={chat.onModel}
         question={question}
         onQuestion={setQuestion}
-        onAsk={(question, where) => chat.ask(question, both(collection?.where ?? "", where), effort)}
+        onAsk={(question, where, picture) =>
+          chat.ask(question, both(collection?.where ?? "", where), effort, picture)
+        }
         onStop={() => chat.stop()}
       />
       {canAttach && (

@@ -1,13 +1,14 @@
-import { type FormEvent, type KeyboardEvent, type RefObject, useRef, useState } from "react";
+import { type ClipboardEvent, type FormEvent, type KeyboardEvent, type RefObject, useRef, useState } from "react";
 import type { Collection } from "../api/types";
 import { FilterPanel } from "../filters/FilterPanel";
 import { confined, type Scoped } from "../filters/scope";
 import { useFields } from "../filters/useFields";
 import { type Filter, NO_FILTER, whereOf } from "../filters/where";
 import { IconButton } from "../shell/Button";
-import { Icon } from "../shell/Icon";
+import { Icon, type IconName } from "../shell/Icon";
 import { day } from "../shell/time";
 import { words } from "../words/words";
+import { type Picture, reduced } from "./picture";
 import type { Effort } from "./turns";
 import type { Attaching } from "./useAttached";
 
@@ -16,6 +17,8 @@ interface Props {
   underWay: boolean;
   /** The files of the conversation; null if the reader may not attach any. */
   attaching: Attaching | null;
+  /** Whether a question may have a picture. */
+  canShow: boolean;
   before: string;
   /** Collections to choose from; no choice if there are none. */
   collections: readonly Collection[];
@@ -34,7 +37,7 @@ interface Props {
   onEffort: (effort: Effort) => void;
   question: string;
   onQuestion: (question: string) => void;
-  onAsk: (question: string, where: string) => void;
+  onAsk: (question: string, where: string, picture: string) => void;
   onStop: () => void;
 }
 
@@ -43,19 +46,40 @@ const EFFORTS: readonly Effort[] = ["quick", "thorough", "research", "report"];
 
 /** The question box, with a filter on documents. */
 export function Composer(props: Props) {
-  const { box, underWay, attaching, before, scope, onScope, question, onQuestion, onAsk, onStop } = props;
+  const { box, underWay, attaching, canShow, before, scope, onScope, question, onQuestion, onAsk, onStop } = props;
   const [filter, setFilter] = useState<Filter>(NO_FILTER);
   const [filtering, setFiltering] = useState(false);
   const fields = useFields(filtering);
   const where = whereOf(filter, fields);
+  const [picture, setPicture] = useState<Picture | null>(null);
+  const [refused, setRefused] = useState("");
 
   const say = words();
+  const show = async (files: readonly File[]) => {
+    const [file] = files;
+    if (!file) return;
+    try {
+      setPicture(await reduced(file));
+      setRefused("");
+    } catch {
+      setPicture(null);
+      setRefused(say.noPicture(file.name));
+    }
+  };
+  const pasted = (event: ClipboardEvent) => {
+    const images = [...event.clipboardData.files].filter((file) => file.type.startsWith("image/"));
+    if (!canShow || images.length === 0) return;
+    event.preventDefault();
+    void show(images);
+  };
 
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
     if (!question.trim() || underWay) return;
-    onAsk(question.trim(), confined(scope, where));
+    onAsk(question.trim(), confined(scope, where), picture?.url ?? "");
     onQuestion("");
+    setPicture(null);
+    setRefused("");
     if (matchMedia("(pointer: coarse)").matches) box.current?.blur(); // the on-screen keyboard would cover the answer
   };
   const pressed = (event: KeyboardEvent) => {
@@ -105,6 +129,17 @@ export function Composer(props: Props) {
             ))}
           </ul>
         )}
+        {(picture || refused) && (
+          <ul className="scope" aria-live="polite">
+            <li>
+              {picture && <Icon name="picture" />}
+              <span className="clip">{picture ? say.pictureOf(picture.name) : refused}</span>
+              {picture && (
+                <IconButton icon="close" label={say.removePicture(picture.name)} onClick={() => setPicture(null)} />
+              )}
+            </li>
+          </ul>
+        )}
         <textarea
           ref={box}
           aria-label={say.question}
@@ -114,9 +149,11 @@ export function Composer(props: Props) {
           value={question}
           onChange={(event) => onQuestion(event.target.value)}
           onKeyDown={pressed}
+          onPaste={pasted}
         />
         <div className="composer-tools">
-          {attaching && <Attach onFiles={(files) => void attaching.attach(files)} />}
+          {attaching && <Choose icon="upload" label={say.attach} onFiles={(files) => void attaching.attach(files)} />}
+          {canShow && <Choose icon="picture" label={say.showPicture} pictures onFiles={(files) => void show(files)} />}
           {props.collections.length > 0 && (
             <select
               className="models"
@@ -179,21 +216,31 @@ export function Composer(props: Props) {
   );
 }
 
-function Attach({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
+interface ChooseProps {
+  icon: IconName;
+  label: string;
+  /** One picture instead of any files. */
+  pictures?: boolean;
+  onFiles: (files: readonly File[]) => void;
+}
+
+/** A button that lets people choose files. */
+function Choose({ icon, label, pictures = false, onFiles }: ChooseProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
       <input
         ref={input}
         type="file"
-        multiple
+        multiple={!pictures}
+        {...(pictures && { accept: "image/*" })}
         hidden
         onChange={(event) => {
           onFiles([...(event.target.files ?? [])]);
           event.target.value = "";
         }}
       />
-      <IconButton icon="upload" label={words().attach} onClick={() => input.current?.click()} />
+      <IconButton icon={icon} label={label} onClick={() => input.current?.click()} />
     </>
   );
 }

@@ -12,6 +12,7 @@ export const cited = (marker: number, more: Partial<Citation> = {}): Citation =>
   url: "",
   section: "",
   page: "",
+  described_by: "",
   ...more,
 });
 

@@ -20,6 +20,8 @@ export interface Target {
   url: string;
   section: string;
   page: string;
+  /** The model that wrote the words to describe a picture; empty for the document's own words. */
+  describedBy: string;
   quote: string;
   /** The passage around it, if the document itself is not stored. */
   passage: Hit | null;
@@ -37,6 +39,7 @@ export function ofCitation(one: Citation, hits: readonly Hit[]): Target {
     url: one.url,
     section: one.section,
     page: one.page,
+    describedBy: one.described_by,
     quote: one.quote,
     passage: hits.find((hit) => hit.chunk_id === one.chunk_id) ?? null,
   };
@@ -54,6 +57,7 @@ export function ofHit(hit: Hit): Target {
     url: hit.url,
     section: "",
     page: "",
+    describedBy: String(hit.metadata.described_by ?? ""),
     quote: hit.text,
     passage: hit,
   };
@@ -70,6 +74,7 @@ export function ofListed(one: Listed): Target {
     end: 0,
     section: "",
     page: "",
+    describedBy: "",
     quote: "",
     passage: null,
   };
@@ -85,6 +90,7 @@ export function ofPlace({ documentId, start, end }: Cited): Target {
     url: "",
     section: "",
     page: "",
+    describedBy: "",
     quote: "",
     passage: null,
   };
@@ -94,9 +100,10 @@ export function ofPlace({ documentId, start, end }: Cited): Target {
 /** Return the last part of an id, which may be a path. */
 export const nameOf = (id: string): string => id.split(/[\\/]/).at(-1) || id;
 
-/** Return section and page in words. */
-export function placeOf(target: Pick<Target, "section" | "page">): string {
+/** Return section and page in words, and whose words they are if a model describes a picture. */
+export function placeOf(target: Pick<Target, "section" | "page" | "describedBy">): string {
   const parts = [target.section.split(" > ").slice(1).join(" › ") || target.section];
   if (target.page) parts.push(shared().onPage(target.page));
+  if (target.describedBy) parts.push(shared().describedBy(target.describedBy));
   return parts.filter(Boolean).join(" · ");
 }

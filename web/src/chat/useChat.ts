@@ -20,7 +20,8 @@ export interface Chatting {
   onModel: (model: string) => void;
   /** Return the name of the conversation; begin one if there is none yet. */
   begin: () => string;
-  ask: (question: string, where: string, effort: Effort) => void;
+  /** Ask a question, about a picture if there is one: its address, which has the picture itself. */
+  ask: (question: string, where: string, effort: Effort, picture?: string) => void;
   again: (turn: Turn) => void;
   /** The turn whose research was told to end with what stands so far. */
   ending: string;
@@ -74,16 +75,17 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
     return named;
   }, [chat.session, model, onAsked]);
   const send = useCallback(
-    async (id: string, question: string, where: string, effort: Effort) => {
+    async (id: string, question: string, where: string, effort: Effort, picture: string) => {
       const named = begin();
       running.current.get(named)?.abort();
       const stopper = new AbortController();
       running.current.set(named, stopper);
       setEnding("");
-      dispatch({ type: "asked", session: named, id, question, where, effort });
+      dispatch({ type: "asked", session: named, id, question, where, effort, picture });
       onAsked(named);
       try {
-        const asked = { question, session: named, ...(where && { where }), ...(model && { model }) };
+        const also = { ...(where && { where }), ...(model && { model }), ...(picture && { picture }) };
+        const asked = { question, session: named, ...also };
         const events =
           effort === "quick"
             ? api.ask(asked, stopper.signal)
@@ -139,10 +141,10 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
     model,
     onModel: (chosen) => setModels((held) => ({ ...held, [chat.session]: chosen })),
     begin,
-    ask: (question, where, effort) => {
-      if (!isUnderWay(last)) void send(randomId(), question, where, effort);
+    ask: (question, where, effort, picture = "") => {
+      if (!isUnderWay(last)) void send(randomId(), question, where, effort, picture);
     },
-    again: (turn) => void send(turn.id, turn.question, turn.where, turn.effort ?? "quick"),
+    again: (turn) => void send(turn.id, turn.question, turn.where, turn.effort ?? "quick", turn.picture ?? ""),
     ending,
     stop,
     vote,

@@ -1,4 +1,4 @@
-"""The words in the pictures of an office file."""
+"""The pictures of an office file: their words, and what is to be described."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _FEWEST_BYTES = 1000
 class EmbeddedPictures:
     """Reads the pictures of an office file and writes what they say where they stand, each picture once.
 
-    If nothing that reads pictures is installed, they are passed over: most show no text.
+    If nothing that reads pictures is installed, their words are passed over: most show no text. If a model describes
+    pictures, each also gets a place for its description.
     """
 
     def __init__(self, package: Package, file: File) -> None:
@@ -59,10 +60,21 @@ class EmbeddedPictures:
         self._seen += len(data) >= _FEWEST_BYTES
         if len(data) < _FEWEST_BYTES or self._seen > self._file.settings.ocr_pages:
             return
+        is_page = False
         # Without an engine, and for a damaged picture, the rest of the file is still read.
         with suppress(Unreadable):
             self._reader = self._reader or _PictureReader(self._file)
-            self._reader.write(writer, data)
+            is_page = self._reader.write(writer, data)
+        if self._file.settings.captions.model and not is_page:
+            self._file.at_work()
+            self._show(writer, data)
+
+    def _show(self, writer: Writer, data: bytes) -> None:
+        """Write the place of a picture to be described, unless it is damaged or shows nothing."""
+        from ragstone.acquire.ocr.pictures import shown  # needs Pillow, which is an extra
+
+        with suppress(Unreadable):
+            writer.picture(shown(data))
 
 
 class _PictureReader:
@@ -72,19 +84,23 @@ class _PictureReader:
 
         self._file, self._tally = file, Tally()
 
-    def write(self, writer: Writer, data: bytes) -> None:
+    def write(self, writer: Writer, data: bytes) -> bool:
+        """Write what a picture says, and return whether it is a page of text."""
         from ragstone.acquire.ocr.pictures import frames
         from ragstone.acquire.ocr.reading import read_one, write
 
+        is_page = False
         for picture in frames(data, 1):
             self._file.at_work()
             scan = read_one(picture, self._engine, self._file.settings)
             self._tally.add(scan)
             write(writer, scan, None)
+            is_page = scan.is_page
+        return is_page
 
     @property
     def facts(self) -> dict[str, Scalar]:
-        return self._tally.facts(self._engine.name)
+        return self._tally.facts(self._engine)
 
     @property
     def missing(self) -> str:

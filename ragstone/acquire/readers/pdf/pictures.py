@@ -6,7 +6,8 @@ import ctypes
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,9 +22,14 @@ from ragstone.acquire.readers.pdf.words import Line
 from ragstone.core.filters import Scalar
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ragstone.acquire.ocr.reading import Scan
-    from ragstone.acquire.ocr.recognizer import Gray
+    from ragstone.acquire.ocr.recognizer import Recognizer
     from ragstone.acquire.readers.pdf.characters import Page
+
+    Pixels = NDArray[np.uint8]
+    """A picture in shape (height, width) if it is gray, (height, width, 3) if it has colours."""
 
 _RESOLUTION = 200 / 72
 """Pixels for each point of a page that is drawn, not a picture."""
@@ -59,14 +65,22 @@ _Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a picture says, if anything, and the JPEG image of it that is to be described; empty if none is."""
+
+    scan: Scan | None
+    image: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scans:
-    """What the pictures of a PDF say.
+    """What the pictures of a PDF say, and what of them is to be described.
 
     ``instead`` are the pages whose scan replaces their text; on other pages it comes after the text. ``why_none`` says
     why a PDF without text has none here either.
     """
 
-    pages: Mapping[int, Sequence[Scan]] = field(default_factory=dict[int, "Sequence[Scan]"])
+    pages: Mapping[int, Sequence[Seen]] = field(default_factory=dict[int, "Sequence[Seen]"])
     instead: frozenset[int] = frozenset()
     facts: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
     partial: str = ""
@@ -77,12 +91,15 @@ class Scans:
         return bool(self.pages)
 
     def write(self, writer: Writer, number: int) -> None:
-        """Write what the pictures of a page say."""
+        """Write what the pictures of a page say, and their places if they are to be described."""
         if number in self.pages:
             from ragstone.acquire.ocr.reading import write
 
-            for scan in self.pages[number]:
-                write(writer, scan, number if number in self.instead else None)
+            for seen in self.pages[number]:
+                if seen.scan:
+                    write(writer, seen.scan, number if number in self.instead else None)
+                if seen.image:
+                    writer.picture(seen.image)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,14 +126,16 @@ class _Picture:
 
 
 def scanned(book: pypdfium2.PdfDocument, pages: Sequence[Page], file: File) -> Scans:
-    """Return what the pictures of a PDF say.
+    """Return what the pictures of a PDF say, and what of them is to be described.
 
     Args:
         book: the open file.
         pages: the lines of text and the pictures of each page.
         file: the settings, and whom to tell that work goes on.
     """
-    settings = file.settings
+    settings, describes = file.settings, bool(file.settings.captions.model)
+    engine: Recognizer | None = None
+    missing = ""
     wanted = [one for number, page in enumerate(pages) for one in _wanted(number, page)]
     scans = sum(one.box is None for one in wanted)
     if not wanted:
@@ -126,11 +145,13 @@ def scanned(book: pypdfium2.PdfDocument, pages: Sequence[Page], file: File) -> S
     except Unreadable as error:
         # Pictures on pages of text are not missed: most are photographs.
         missing = f"{scans} of {len(pages)} pages are scans; {str(error).partition('; ')[2]}" if scans else ""
-        return Scans(partial=missing, why_none=str(error))
+        if not describes:
+            return Scans(partial=missing, why_none=str(error))
+        missing = "" if settings.ocr == "off" else missing
     from ragstone.acquire.ocr.reading import Tally, read_all
 
     read = wanted[: settings.ocr_pages]
-    by_page: dict[int, list[Scan]] = {}
+    by_page: dict[int, list[Seen]] = {}
     tally, instead = Tally(), set[int]()
     rendered = (_rendered(book, one) for one in read)
     for wish, scan in zip(read, read_all(rendered, engine, settings, file.at_work), strict=True):
@@ -139,18 +160,19 @@ def scanned(book: pypdfium2.PdfDocument, pages: Sequence[Page], file: File) -> S
         says_more = scan.characters > _LEAST_OF_TEXT * characters
         if says_more or scan.failure:
             tally.add(scan)
-        if says_more:
-            by_page.setdefault(wish.page, []).append(scan)
-            if wish.box is None:
-                instead.add(wish.page)
+        if says_more and wish.box is None:
+            instead.add(wish.page)
+        image = _shown_to_model(book, wish) if describes and not scan.is_page else b""
+        if says_more or image:
+            by_page.setdefault(wish.page, []).append(Seen(scan=scan if says_more else None, image=image))
     left = len(wanted) - len(read)
-    partial = f"{left} of {len(wanted)} scans and pictures were not read (acquire.ocr_pages)" if left else ""
+    partial = f"{left} of {len(wanted)} scans and pictures were not read (acquire.ocr_pages)" if left else missing
     if tally.failed:
         partial = f"{tally.failed} of {len(wanted)} scans and pictures could not be read: {tally.failure}"
     return Scans(
         pages=by_page,
         instead=frozenset(instead),
-        facts=tally.facts(engine.name),
+        facts=tally.facts(engine),
         partial=partial,
         why_none=tally.failure or "no text in it, and none in its pictures",
     )
@@ -227,15 +249,26 @@ def _is_inside(line: Line, box: _Box) -> bool:
     return left <= (line.left + line.right) / 2 <= right and bottom <= (line.bottom + line.top) / 2 <= top
 
 
-def _rendered(book: pypdfium2.PdfDocument, picture: _Picture) -> Gray:
+def _shown_to_model(book: pypdfium2.PdfDocument, picture: _Picture) -> bytes:
+    """Return a picture as a JPEG image; empty if it shows nothing."""
+    from ragstone.acquire.ocr.pictures import SHOWN_SIDE, jpeg
+
+    left, bottom, right, top = picture.box or (0.0, 0.0, *book[picture.page].get_size())
+    resolution = min(picture.resolution, SHOWN_SIDE / max(right - left, top - bottom, 1.0))
+    with suppress(Unreadable):
+        return jpeg(_rendered(book, replace(picture, resolution=resolution), gray=False))
+    return b""
+
+
+def _rendered(book: pypdfium2.PdfDocument, picture: _Picture, *, gray: bool = True) -> Pixels:
     """Return a page as it is shown, or the part of it that a picture covers."""
     page = book[picture.page]
     width, height = page.get_size()
     scale = min(picture.resolution, _LONGEST_SIDE / max(width, height, 1.0))
-    bitmap = cast("Any", page).render(scale=scale, grayscale=True)
+    bitmap = cast("Any", page).render(scale=scale, grayscale=gray, rev_byteorder=True)
     pixels = np.array(bitmap.to_numpy(), np.uint8)  # a copy: the next line frees the pixels
     bitmap.close()
-    pixels = pixels.reshape(pixels.shape[:2])
+    pixels = pixels.reshape(pixels.shape[:2]) if gray else pixels[:, :, :3]
     if picture.box is not None:
         left, bottom, right, top = picture.box
         corners = [_shown(page, pixels.shape, x, y) for x in (left, right) for y in (bottom, top)]

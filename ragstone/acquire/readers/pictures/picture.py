@@ -1,8 +1,9 @@
-"""Pictures: photographs, scans and screenshots that show text. Each frame of a TIFF file is a page."""
+"""Pictures: photographs, scans and screenshots, for their text and to be described. Each frame of a TIFF is a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ragstone.acquire.ocr.engines import recognizer
@@ -11,21 +12,28 @@ from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.core.reading import PARTIAL
 
 if TYPE_CHECKING:
-    from ragstone.acquire.ocr.recognizer import Gray
+    from ragstone.acquire.ocr.recognizer import Gray, Recognizer
 
 
 def parse(file: File) -> Parsed:
-    """Return the text in a picture.
+    """Return the text in a picture, and the picture itself if it is to be described.
 
     Raises:
         Unreadable: nothing that reads pictures is installed, or the picture is damaged, too large or shows no text.
     """
-    engine = recognizer(file.settings.ocr, "a picture", file.at_work)
+    settings, describes = file.settings, bool(file.settings.captions.model)
+    engine: Recognizer | None = None
+    without = ""
+    try:
+        engine = recognizer(settings.ocr, "a picture", file.at_work)
+    except Unreadable as error:
+        if not describes:
+            raise
+        without = "" if settings.ocr == "off" else f"its words were not read: {error}"
     # Imported only now: they need what `recognizer` looks for.
-    from ragstone.acquire.ocr.pictures import frames
+    from ragstone.acquire.ocr.pictures import frames, shown
     from ragstone.acquire.ocr.reading import Tally, read_all, write
 
-    settings = file.settings
     writer, tally, pages, partial = Writer(), Tally(), 0, ""
 
     def pictures() -> Iterator[Gray]:
@@ -44,8 +52,11 @@ def parse(file: File) -> Parsed:
         writer.page(str(pages))
         write(writer, scan, pages - 1)
         tally.add(scan)
-    partial = partial or tally.failure
-    if not tally.characters:
+        if describes and not scan.is_page:
+            with suppress(Unreadable):  # it shows nothing
+                writer.picture(shown(file.path, pages - 1))
+    partial = partial or tally.failure or without
+    if not writer.length:
         raise Unreadable(partial or "no text in the picture")
     kind = file.suffix.removeprefix(".")
-    return writer.parsed(facts={"kind": kind, "pages": pages, PARTIAL: partial, **tally.facts(engine.name)})
+    return writer.parsed(facts={"kind": kind, "pages": pages, PARTIAL: partial, **tally.facts(engine)})

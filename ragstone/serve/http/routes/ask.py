@@ -23,6 +23,7 @@ from ragstone.serve.http.authentication import Reading
 from ragstone.serve.http.chosen_model import writing
 from ragstone.serve.http.errors import REQUEST_ID, Problem, Refused
 from ragstone.serve.http.messages import Characters, Metadata, Request, Response, Share
+from ragstone.serve.http.pictures import picture_in
 from ragstone.serve.http.question_settings import QuestionSettings
 from ragstone.serve.http.service import Here, Service, last_answer
 from ragstone.serve.http.streaming import STREAM, EventStream, ServerEvent, described, while_connected
@@ -51,11 +52,21 @@ ModelName = Annotated[
 ]
 
 
+PictureData = Annotated[
+    str,
+    Field(
+        description="a picture that the question is about, as a data: address (data:image/png;base64,...) or in base64;"
+        " the model of acquire.captions.model describes it"
+    ),
+]
+
+
 # ---------------------------------------------------------------- messages
 class QueryRequest(Request):
     """A question. Bodies of other programs also work: `query` is the question, `top_k` the setting `rank.top_k`."""
 
     question: QuestionText
+    picture: PictureData = ""
     session: SessionName = ""
     where: Where = None
     profile: ProfileName = ""
@@ -157,6 +168,9 @@ class Citation(Response):
     url: str
     section: str
     page: str
+    described_by: str = Field(
+        default="", description="the model that wrote these words to describe a picture; empty for the document's own"
+    )
 
 
 class Statement(Response):
@@ -323,11 +337,13 @@ async def query(body: QueryRequest, request: HttpRequest, service: Here, caller:
 
     With `Accept: text/event-stream` the answer is streamed while it is written: see the schema QueryEvents.
     """
-    if caller.is_visitor and (body.profile or body.model or body.settings or body.explain):
-        raise Refused("forbidden", "visitors of a site ask under the server's settings")
+    if caller.is_visitor and (body.profile or body.model or body.settings or body.explain or body.picture):
+        raise Refused("forbidden", "visitors of a site ask in words, under the server's settings")
     check_session(caller, body.session)
     change = change_of(service, body.profile, body.settings, body.model)
-    events = service.ask(caller, body.question, body.where or None, session=body.session, change=change)
+    picture = picture_in(body.picture, "picture") if body.picture else b""
+    where, session = body.where or None, body.session
+    events = service.ask(caller, body.question, where, session=session, change=change, picture=picture)
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
     if STREAM in request.headers.get("accept", ""):
         return EventStream(

@@ -62,7 +62,7 @@ class DocumentList(Response):
 class Mark(Response):
     """A structural element of a document, as characters of its text."""
 
-    kind: Literal["heading", "page", "code", "table"]
+    kind: Literal["heading", "page", "code", "table", "picture"]
     start: Characters
     end: Characters
     level: int

@@ -26,10 +26,12 @@ from ragstone.serve import addresses
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Reading
 from ragstone.serve.http.errors import REQUEST_ID
+from ragstone.serve.http.pictures import picture_in
 from ragstone.serve.http.routes import ask
 from ragstone.serve.http.routes.openai_messages import (
     MAX_TEXTS,
     MODEL,
+    PICTURES,
     Annotation,
     AssistantMessage,
     ChatMessage,
@@ -93,9 +95,17 @@ async def chat(body: ChatRequest, request: Request, service: Here, caller: Readi
     question, where = conversation.question, body.where or None
     if effort := EFFORTS.get(str(body.reasoning_effort)):
         budget = service.within_time(LEVELS[effort])
-        events = service.research(caller, question, where, effort=effort, budget=budget, before=conversation.before)
+        events = service.research(
+            caller,
+            question,
+            where,
+            effort=effort,
+            budget=budget,
+            before=conversation.before,
+            picture=conversation.picture,
+        )
     else:
-        events = service.ask(caller, question, where, before=conversation.before)
+        events = service.ask(caller, question, where, before=conversation.before, picture=conversation.picture)
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
     base = service.page_address(request)
     if body.stream:
@@ -171,31 +181,40 @@ def _encodable(text: str) -> str:
 # ---------------------------------------------------------------- from a conversation to a question
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A question, the turns before it, and notices about what of the request was ignored."""
+    """A question, its picture, the turns before it, and notices about what of the request was ignored."""
 
     question: str
     before: tuple[Turn, ...]
     notices: tuple[str, ...]
+    picture: bytes = b""
 
     @classmethod
     def of(cls, request: ChatRequest) -> Conversation:
         """Return the conversation of a request.
 
         Raises:
-            UsageError: it has no question, or one that is too long.
+            UsageError: it has no question, one that is too long, or one with a picture that cannot be read.
         """
         messages = [one for one in request.messages if one.role in ("user", "assistant")]
-        notices = tuple(_ignored(request, starts_answer=bool(messages) and messages[-1].role == "assistant"))
+        notices = [*_ignored(request, starts_answer=bool(messages) and messages[-1].role == "assistant")]
         while messages and messages[-1].role == "assistant":
             messages.pop()
         if not messages:
             raise UsageError("messages: none has the role 'user'")
-        question = _text(messages.pop())
+        asked = [messages.pop()]
         while messages and messages[-1].role == "user":  # several in a row are one question
-            question = f"{_text(messages.pop())}\n{question}"
+            asked.insert(0, messages.pop())
+        question = "\n".join(map(_text, asked))
+        pictures = [address for one in asked for address in _pictures(one)]
+        if len(pictures) > 1:
+            raise UsageError("messages: the question has more than one picture; ask about one at a time")
+        if any(map(_pictures, messages)):
+            notices.append("pictures of earlier messages were ignored")
         if len(question) > ask.MAX_QUESTION and not task_of(question):  # a task repeats the conversation
             raise UsageError(f"messages: the question has more than {ask.MAX_QUESTION} characters")
-        return cls(question=question, before=tuple(_turns(messages)), notices=notices)
+        picture = picture_in(pictures[0], "messages: image_url") if pictures else b""
+        question = question if question.strip() or not picture else "What do the documents say about this picture?"
+        return cls(question=question, before=tuple(_turns(messages)), notices=tuple(notices), picture=picture)
 
     def with_notices(self, answer: Answer) -> Answer:
         """Return the answer with the notices of the conversation."""
@@ -208,8 +227,9 @@ def _ignored(request: ChatRequest, *, starts_answer: bool) -> Iterator[str]:
         yield "system messages were ignored; answers come from the documents alone"
     if any(one.role in ("tool", "function") for one in request.messages) or request.tools:
         yield "tools were ignored; this model calls none"
-    if any(part.type != "text" for one in request.messages if isinstance(one.content, list) for part in one.content):
-        yield "parts of messages that are not text were ignored"
+    parts = [part for one in request.messages if isinstance(one.content, list) for part in one.content]
+    if any(part.type not in ("text", *PICTURES) for part in parts):
+        yield "parts of messages that are neither text nor pictures were ignored"
     if request.response_format is not None:
         yield "response_format was ignored; an answer is text with citations"
     if starts_answer:
@@ -224,6 +244,12 @@ def _turns(messages: Sequence[ChatMessage]) -> Iterator[Turn]:
         elif question:
             yield Turn(question=question, answer=_text(message))
             question = ""
+
+
+def _pictures(message: ChatMessage) -> list[str]:
+    """Return the addresses of the pictures in a message."""
+    parts = message.content if isinstance(message.content, list) else []
+    return [part.picture for part in parts if part.type in PICTURES]
 
 
 def _text(message: ChatMessage) -> str:

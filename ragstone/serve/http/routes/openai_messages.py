@@ -12,6 +12,8 @@ from ragstone.serve.http.routes.ask import Answer, FilterText
 MODEL = "ragstone"
 """The name of the one model."""
 MAX_MESSAGES, MAX_TEXTS = 500, 256
+PICTURES = ("image_url", "input_image")
+"""The types of parts that are pictures, in chat completions and in the Responses API."""
 _TEXT = {"type": "string", "minLength": 1, "pattern": r"\S"}
 Texts = Annotated[
     str | list[str] | list[int] | list[list[int]],
@@ -29,11 +31,24 @@ class LenientRequest(Request):
 
 
 # ---------------------------------------------------------------- chat
+class ImageUrl(LenientRequest):
+    """The address of a picture, which has the picture itself: ``data:image/png;base64,...``."""
+
+    url: str = ""
+
+
 class Part(LenientRequest):
-    """A part of a message; only text is read."""
+    """A part of a message: text, or a picture that the question is about."""
 
     type: str
     text: str = ""
+    image_url: ImageUrl | str | None = None
+
+    @property
+    def picture(self) -> str:
+        """The address of a picture; empty if it is something else."""
+        given = self.image_url
+        return (given.url if isinstance(given, ImageUrl) else given or "") if self.type in PICTURES else ""
 
 
 class ChatMessage(LenientRequest):

@@ -80,6 +80,7 @@ async def responses(body: ResponsesRequest, request: Request, service: Here, cal
         session=session,
         response_id=answer_id,
         keep=body.store is not False,
+        picture=conversation.picture,
     )
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
     made = _Making(
@@ -229,7 +230,10 @@ def _conversation(body: ResponsesRequest) -> Conversation:
 def _content(item: InputItem) -> str | list[Part] | None:
     if not isinstance(item.content, list):
         return item.content
-    return [Part(type="text" if part.type in _TEXT_PARTS else part.type, text=part.text) for part in item.content]
+    return [
+        Part(type="text" if part.type in _TEXT_PARTS else part.type, text=part.text, image_url=part.image_url)
+        for part in item.content
+    ]
 
 
 async def _streamed(

@@ -29,9 +29,11 @@ from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Reading
 from ragstone.serve.http.errors import REQUEST_ID, Problem, Refused
 from ragstone.serve.http.messages import Characters, Request, Response, Share
+from ragstone.serve.http.pictures import picture_in
 from ragstone.serve.http.routes.ask import (
     Answer,
     ModelName,
+    PictureData,
     QuestionText,
     SentenceEvent,
     SessionName,
@@ -51,6 +53,7 @@ class ResearchRequest(Request):
     """A question that may need several searches, and the limits of its cost; those of its effort if not given."""
 
     question: QuestionText
+    picture: PictureData = ""
     effort: Effort = "research"
     session: SessionName = ""
     where: Where = None
@@ -215,6 +218,7 @@ async def research(body: ResearchRequest, request: HttpRequest, service: Here, c
             change=change_of(service, "", model=body.model),
             report=body.report,
             run=body.run,
+            picture=picture_in(body.picture, "picture") if body.picture else b"",
         ),
         explain=body.explain,
     )

@@ -50,6 +50,7 @@ class Me(Response):
     attached_files: int = Field(description="files that a conversation may have; 0 if the caller may attach none")
     models: list[str] = Field(description="language models that a question may choose from")
     writes: bool = Field(description="whether a language model writes the answers, which else quote")
+    pictures: bool = Field(description="whether a question may have a picture, because a model describes it")
 
 
 class Setting(Response):
@@ -267,7 +268,7 @@ async def ready(service: Here) -> JSONResponse:
 @router.get("/me", responses={**errors.READING})
 async def me(service: Here, caller: Reading) -> Me:
     """Return the caller: name, scopes and groups of the key or of the person who is signed in."""
-    groups = caller.reader.groups
+    groups, settings = caller.reader.groups, await service.live.settings()
     return Me(
         name=caller.reader.name,
         scopes=sorted(caller.scopes),
@@ -278,7 +279,8 @@ async def me(service: Here, caller: Reading) -> Me:
         web_pages=may_add_pages(service, caller),
         attached_files=0 if caller.is_visitor else service.settings.uploads.attached_files,
         models=list(service.settings.models),
-        writes=(await service.live.settings()).respond.model.name != EXTRACTIVE,
+        writes=settings.respond.model.name != EXTRACTIVE,
+        pictures=bool(settings.acquire.captions.model) and not caller.is_visitor,
     )
 
 
