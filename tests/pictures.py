@@ -76,9 +76,7 @@ def letter(*pictures: bytes, after: str = "") -> bytes:
     """A Word document of a paragraph, pictures, and a paragraph after them."""
     w = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     names = [f"p{number}" for number in range(len(pictures))]
-    shown = "".join(
-        f'<w:p><w:r><w:drawing><a:blip r:embed="{name}"/></w:drawing></w:r></w:p>' for name in names
-    )
+    shown = "".join(f'<w:p><w:r><w:drawing><a:blip r:embed="{name}"/></w:drawing></w:r></w:p>' for name in names)
     body = (
         f'<w:document xmlns:w="{w}" xmlns:a="{_A}" xmlns:r="{_OFFICE}"><w:body><w:p><w:r><w:t>Before the picture</w:t>'
         f"</w:r></w:p>{shown}<w:p><w:r><w:t>{after}</w:t></w:r></w:p></w:body></w:document>"

@@ -52,6 +52,7 @@ SECTIONS = {
     "acquire.access": "Access rules",
     "acquire.crawl": "Web sites",
     "acquire.remote": "Servers, buckets and databases",
+    "acquire.captions": "Descriptions of pictures",
     "chunk": "Chunking",
     "index": "Indexing",
     "query": "Retrieval",

@@ -43,7 +43,8 @@ LEVELS: dict[Level, tuple[str, ...]] = {
 """The kinds of value on each level.
 
 Text and model determine an embedding; the prompt and the settings of a model determine its response, and a picture and
-a model the description of the picture; all of these and the state of the index determine the result of a query. ``cache.entries`` and ``cache.seconds`` limit query results.
+a model the description of the picture; all of these and the state of the index determine the result of a query.
+``cache.entries`` and ``cache.seconds`` limit query results.
 """
 QUESTIONS_BYTES = 256_000
 """Bytes for the latest questions: a few thousand of usual length."""

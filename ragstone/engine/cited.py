@@ -68,7 +68,7 @@ def _source(hit: Hit) -> Source:
 
 
 def placed(citation: Citation, document: Outlined | None) -> Citation:
-    """Return the citation with its section and page, and with the model that describes a picture, if these are its words.
+    """Return the citation with its section and page, and with the model if it wrote these words to describe a picture.
 
     It is unchanged if the document has changed meanwhile.
     """

@@ -245,7 +245,9 @@ def describing(version: Components, request: Request | None) -> Describing | Non
         MissingExtra: a package that it needs is not installed.
     """
     captions = version.models.captions()
-    return Describing(captions=captions, settings=version.settings.acquire.metadata, request=request) if captions else None
+    return (
+        Describing(captions=captions, settings=version.settings.acquire.metadata, request=request) if captions else None
+    )
 
 
 def refuse_other_versions(version: Components) -> None:

@@ -229,7 +229,8 @@ class KnowledgeBase:
             before: earlier turns of the same conversation, for a question that refers to them.
             session: name of a stored conversation; its turns come before ``before``.
             payer: charged with the cost of the question, whatever its outcome.
-            picture: the file of a picture, such as a PNG image, which the model of ``acquire.captions.model`` describes.
+            picture: the file of a picture, such as a PNG image, that the question is about; the model of
+                ``acquire.captions.model`` describes it.
 
         Raises:
             UsageError: the question is blank, or the filter is malformed, or the picture is too large.

@@ -48,7 +48,9 @@ class Sample:
         self._seen += 1
         place = len(self.documents) if len(self.documents) < self._size else self._random.randrange(self._seen)
         if place < self._size:
-            self.documents[place : place + 1] = [replace(document, text=document.text[:READ], marks=(), placed=(), pictures=())]
+            self.documents[place : place + 1] = [
+                replace(document, text=document.text[:READ], marks=(), placed=(), pictures=())
+            ]
 
     def watched(self, stream: Iterable[Acquired]) -> Iterator[Acquired]:
         """Yield a stream and consider its documents."""

@@ -32,8 +32,8 @@ from ragstone.core.records import UNCLEAR, Acquired, Decoded, Document, Finished
 from ragstone.core.reports import AddReport, Plan, hidden_notices
 from ragstone.core.request import BILLION, Request
 from ragstone.core.threads import check, in_thread
-from ragstone.engine.captions import Describing
 from ragstone.engine.batches import Change, Group, embedded, vectors_of
+from ragstone.engine.captions import Describing
 from ragstone.engine.progress import Reporter, with_beats
 from ragstone.engine.storable import storable
 from ragstone.settings import ChunkSettings
@@ -193,9 +193,7 @@ def _note_kept_versions(tally: _Tally, catalog: Catalog) -> None:
     ]
 
 
-async def plan(
-    stream: Iterable[Acquired], catalog: Catalog, stop: Event, describing: Describing | None = None
-) -> Plan:
+async def plan(stream: Iterable[Acquired], catalog: Catalog, stop: Event, describing: Describing | None = None) -> Plan:
     """Return what `ingest` would add, update and skip, without changing anything."""
     tally = _Tally()
     added, updated = list[str](), list[str]()

@@ -102,9 +102,7 @@ class AsyncRagstone:
         Closing the generator early stops the work, that of a language model too.
         """
         kb = await self._opened()
-        events = kb.stream(
-            question, where, reader=self.reader, before=before, session=session, picture=picture
-        )
+        events = kb.stream(question, where, reader=self.reader, before=before, session=session, picture=picture)
         async with aclosing(events):
             async for event in events:
                 yield event

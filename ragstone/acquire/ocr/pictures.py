@@ -32,7 +32,7 @@ SHOWN_SIDE = 1280
 """Pixels of the longer side of a picture that a vision model is shown: enough for the small print of a chart."""
 _QUALITY = 85
 _FEWEST_SHADES = 8
-"""Difference between the darkest and the lightest of 256 shades below which a picture shows nothing."""
+"""Difference between the darkest and the lightest of 256 shades of each colour below which a picture shows nothing."""
 _UNEVEN = 1.1
 """Pixels that are this much wider than high, as in a fax, are made square."""
 
@@ -69,7 +69,7 @@ def jpeg(colours: Colours) -> bytes:
     Raises:
         Unreadable: it is too small, or of one colour.
     """
-    if min(colours.shape[:2]) < SMALLEST_SIDE or int(np.ptp(colours)) < _FEWEST_SHADES:
+    if min(colours.shape[:2]) < SMALLEST_SIDE or int(np.ptp(colours, axis=(0, 1)).max()) < _FEWEST_SHADES:
         raise Unreadable("a picture that shows nothing")
     image, file = Image.fromarray(colours), BytesIO()
     image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))

@@ -70,9 +70,7 @@ def ask(
     asked = _add(add, asked, kb)
     with opened(kb, asked) as opened_kb:
         shown = picture.read_bytes() if picture else b""
-        events = opened_kb.stream(
-            typed.text(question), where, session=session, reader=Reader.of(groups), picture=shown
-        )
+        events = opened_kb.stream(typed.text(question), where, session=session, reader=Reader.of(groups), picture=shown)
         answer = asyncio.run(screen.watch(events, quiet=as_json))
         settings, rated = opened_kb.settings, opened_kb.learning.is_on
     respond = settings.respond

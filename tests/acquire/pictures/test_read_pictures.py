@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import struct
-import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
 from importlib.util import find_spec
-from io import BytesIO
 from pathlib import Path
 from shutil import which
 

@@ -135,7 +135,7 @@ def test_readers_see_only_their_groups_documents(guarded: Live) -> None:
     assert guarded.http.post("/feedback", json=vote, headers=guest).status_code == 404
     assert [len(get("/conversations/pay", key).json()["turns"]) for key in (hr, guest, owner)] == [1, 1, 1]
     me = {"name": "hilda", "scopes": ["read"], "groups": ["hr"], "open": False, "person": None, "web_pages": False}
-    me |= {"models": [], "writes": False, "has_password": False, "attached_files": 10}
+    me |= {"models": [], "writes": False, "has_password": False, "attached_files": 10, "pictures": False}
     assert get("/me", hr).json() == me
 
 
