@@ -101,9 +101,7 @@ export function ChatView(props: Props) {
         onModel={chat.onModel}
         question={question}
         onQuestion={setQuestion}
-        onAsk={(question, where, picture) =>
-          chat.ask(question, both(collection?.where ?? "", where), effort, picture)
-        }
+        onAsk={(question, where, picture) => chat.ask(question, both(collection?.where ?? "", where), effort, picture)}
         onStop={() => chat.stop()}
       />
       {canAttach && (

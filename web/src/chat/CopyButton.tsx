@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useAnnounce } from "../shell/Announcer";
 import { IconButton } from "../shell/Button";
 import { words } from "../words/words";
-import { placeOf } from "./target";
+import { originOf } from "./origin";
 import { targetsOf } from "./targets";
 import type { Turn } from "./turns";
 
@@ -10,7 +10,7 @@ import type { Turn } from "./turns";
 export function asText(turn: Turn): string {
   const cited = targetsOf(turn).filter((target) => target.marker !== null);
   const lines = cited.map((one) => {
-    const where = [one.title, placeOf(one), one.url].filter(Boolean).join(", ");
+    const where = [one.title, originOf(one), one.url].filter(Boolean).join(", ");
     return `[${one.marker}] ${where}: “${one.quote}”`;
   });
   return [turn.text, ...(lines.length ? [lines.join("\n")] : [])].join("\n\n");

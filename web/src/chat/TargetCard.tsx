@@ -1,7 +1,8 @@
 import { safeLink } from "../text/links";
 import { plainOf } from "../text/markdown";
 import { words } from "../words/words";
-import { placeOf, type Target } from "./target";
+import { originOf } from "./origin";
+import type { Target } from "./target";
 
 interface Props {
   target: Target;
@@ -11,7 +12,7 @@ interface Props {
 
 /** A citation or a close passage: its words and its place. Opens it next to the answer. */
 export function TargetCard({ target, current, onOpen }: Props) {
-  const place = placeOf(target);
+  const place = originOf(target);
   const link = safeLink(target.url);
   const where = [target.isAttached && words().attachedHere, place || link?.host].filter(Boolean).join(" · ");
   return (

@@ -20,8 +20,6 @@ export interface Target {
   url: string;
   section: string;
   page: string;
-  /** The model that wrote the words to describe a picture; empty for the document's own words. */
-  describedBy: string;
   quote: string;
   /** The passage around it, if the document itself is not stored. */
   passage: Hit | null;
@@ -39,7 +37,6 @@ export function ofCitation(one: Citation, hits: readonly Hit[]): Target {
     url: one.url,
     section: one.section,
     page: one.page,
-    describedBy: one.described_by,
     quote: one.quote,
     passage: hits.find((hit) => hit.chunk_id === one.chunk_id) ?? null,
   };
@@ -57,7 +54,6 @@ export function ofHit(hit: Hit): Target {
     url: hit.url,
     section: "",
     page: "",
-    describedBy: String(hit.metadata.described_by ?? ""),
     quote: hit.text,
     passage: hit,
   };
@@ -74,7 +70,6 @@ export function ofListed(one: Listed): Target {
     end: 0,
     section: "",
     page: "",
-    describedBy: "",
     quote: "",
     passage: null,
   };
@@ -90,7 +85,6 @@ export function ofPlace({ documentId, start, end }: Cited): Target {
     url: "",
     section: "",
     page: "",
-    describedBy: "",
     quote: "",
     passage: null,
   };
@@ -100,10 +94,9 @@ export function ofPlace({ documentId, start, end }: Cited): Target {
 /** Return the last part of an id, which may be a path. */
 export const nameOf = (id: string): string => id.split(/[\\/]/).at(-1) || id;
 
-/** Return section and page in words, and whose words they are if a model describes a picture. */
-export function placeOf(target: Pick<Target, "section" | "page" | "describedBy">): string {
+/** Return section and page in words. */
+export function placeOf(target: Pick<Target, "section" | "page">): string {
   const parts = [target.section.split(" > ").slice(1).join(" › ") || target.section];
   if (target.page) parts.push(shared().onPage(target.page));
-  if (target.describedBy) parts.push(shared().describedBy(target.describedBy));
   return parts.filter(Boolean).join(" · ");
 }

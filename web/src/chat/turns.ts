@@ -13,8 +13,6 @@ export interface Turn {
   where: string;
   /** A quick answer unless it says more. */
   effort?: Effort | undefined;
-  /** The address of its picture, if it has one. */
-  picture?: string | undefined;
   state: "searching" | "writing" | "done" | "stopped" | "failed";
   text: string;
   sentences: readonly SentenceEvent[];
@@ -39,19 +37,18 @@ export interface Chat {
 /** The actions of a conversation. */
 export type Action = { session: string } & (
   | { type: "loaded"; turns: readonly Turn[] }
-  | { type: "asked"; id: string; question: string; where: string; effort?: Effort; picture?: string }
+  | { type: "asked"; id: string; question: string; where: string; effort?: Effort }
   | { type: "event"; id: string; event: AnswerEvent }
   | { type: "stopped"; id: string }
   | { type: "failed"; id: string; error: string }
   | { type: "voted"; id: string; vote: Vote | null }
 );
 
-export const fresh = (id: string, question: string, where = "", effort?: Effort, picture?: string): Turn => ({
+export const fresh = (id: string, question: string, where = "", effort?: Effort): Turn => ({
   id,
   question,
   where,
   effort,
-  picture,
   state: "searching",
   text: "",
   sentences: [],
@@ -73,7 +70,7 @@ export function reduce(chat: Chat, action: Action): Chat {
         ...chat,
         turns: [
           ...chat.turns.filter((turn) => turn.id !== action.id),
-          fresh(action.id, action.question, action.where, action.effort, action.picture),
+          fresh(action.id, action.question, action.where, action.effort),
         ],
       };
     case "event":

@@ -44,6 +44,8 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
   const model = models[chat.session] ?? "";
   const [ending, setEnding] = useState("");
   const running = useRef(new Map<string, AbortController>());
+  /** The addresses of the pictures of questions, by their turns. */
+  const pictures = useRef(new Map<string, string>());
 
   useEffect(() => {
     if (session === (chat.session || null)) return;
@@ -81,7 +83,8 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
       const stopper = new AbortController();
       running.current.set(named, stopper);
       setEnding("");
-      dispatch({ type: "asked", session: named, id, question, where, effort, picture });
+      dispatch({ type: "asked", session: named, id, question, where, effort });
+      pictures.current.set(id, picture);
       onAsked(named);
       try {
         const also = { ...(where && { where }), ...(model && { model }), ...(picture && { picture }) };
@@ -144,7 +147,8 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
     ask: (question, where, effort, picture = "") => {
       if (!isUnderWay(last)) void send(randomId(), question, where, effort, picture);
     },
-    again: (turn) => void send(turn.id, turn.question, turn.where, turn.effort ?? "quick", turn.picture ?? ""),
+    again: (turn) =>
+      void send(turn.id, turn.question, turn.where, turn.effort ?? "quick", pictures.current.get(turn.id) ?? ""),
     ending,
     stop,
     vote,

@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { told } from "../api/errors";
-import { nameOf, placeOf, type Target } from "../chat/target";
+import { originOf } from "../chat/origin";
+import { nameOf, type Target } from "../chat/target";
 import { useAnnounce } from "../shell/Announcer";
 import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
@@ -47,7 +48,7 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   const leaf = document && !isFile ? leafKind(document.metadata.kind, document.marks) : null;
   const hasOriginal = isFile || leaf !== null;
   const link = safeLink(target.url);
-  const place = placeOf(target);
+  const place = originOf(target);
   const say = words();
 
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
