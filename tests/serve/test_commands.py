@@ -20,6 +20,7 @@ from ragstone.core.records import Document, Mark
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.changed_settings import ChangedSettings
 from ragstone.serve.cli import app as cli
+from servers.openai_server import KEY, OpenAIServer
 
 pytestmark = pytest.mark.usefixtures("kb")
 
@@ -313,6 +314,22 @@ def test_ask_adds_files_first(run: Run) -> None:
     assert (done.code, done.err[:8]) == (0, "3 added,")
     assert "Marie Curie" in done.json["answer"]
     assert run("status", "--kb", "new", "--json").json["built_with"]["settings"]["chunk.size"] == 300
+
+
+def test_asks_about_a_picture(run: Run, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures = pytest.importorskip("pictures")
+    (workdir / "a.png").write_bytes(pictures.saved(pictures.painted("red"), "PNG"))
+    without = run("ask", "Where is this?", "--picture", "a.png")
+    assert (without.code, without.out) == (2, "")
+    assert "acquire.captions.model" in without.err
+    with OpenAIServer(lambda _: "A photo of the room Marie Curie.") as server:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        seeing = ("--set", "acquire.captions.model=openai:sees")
+        done = run("ask", "How many seats are there?", "--picture", "a.png", *seeing)
+    assert "twelve seats" in done.out
+    missing = run("ask", "Where is this?", "--picture", "b.png", *seeing)
+    assert (missing.code, "b.png" in missing.err) == (2, True)
 
 
 def test_chat(run: Run) -> None:

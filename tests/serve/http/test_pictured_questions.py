@@ -89,6 +89,16 @@ def test_streams_an_answer_about_a_picture(seeing: Live) -> None:
     assert SAYS in last["question"]
 
 
+def test_research_is_about_a_picture(seeing: Live) -> None:
+    body = {"question": QUESTION, "picture": URL, "effort": "quick"}
+    assert SAYS in seeing.http.post("/research", json=body).json()["answer"]["question"]
+
+
+def test_tells_whether_a_question_may_have_a_picture(seeing: Live, house: Live) -> None:
+    assert seeing.http.get("/me").json()["pictures"]
+    assert not house.http.get("/me").json()["pictures"]
+
+
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
 def test_says_which_setting_is_needed(house: Live, accept: str) -> None:
     body = {"question": QUESTION, "picture": URL}
