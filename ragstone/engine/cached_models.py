@@ -201,7 +201,7 @@ class CachedModel:
             return
         mark = next((one.mark for one in messages if one.mark), "") or _NO_MARK
         schema = json.dumps(form.model_json_schema()) if form else ""
-        read = [(one.role, one.content.replace(mark, _NO_MARK)) for one in messages]
+        read = [(one.role, one.content.replace(mark, _NO_MARK), *one.pictures) for one in messages]
         name = key("response", self.name, self._basis, read, schema.replace(mark, _NO_MARK))
         if found := self._cache.get("responses", [name]):
             request.meter.cached.append("response")

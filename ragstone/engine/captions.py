@@ -116,7 +116,7 @@ class Describing:
         if self.request is None:
             return acquire.Description(model=name, text=self.captions.known(picture) or "not described yet")
         async with turns:
-            if self.failures >= _MOST_FAILURES:
+            if self.failures >= _MOST_FAILURES and not self.captions.known(picture):
                 return acquire.Description(model=name, failure=self.last)
             try:
                 text = await self.captions.describe(picture, self.request)

@@ -163,14 +163,6 @@ class CaptionSettings(Section):
         " `ollama:NAME`. If it is empty, no picture is described or sent.",
     )
 
-    @field_validator("model")
-    @classmethod
-    def _refuse_blind(cls, model: str) -> str:
-        model = model.strip()
-        if model == "extractive" or model.startswith(("huggingface:", "gguf:")):
-            raise ValueError(f"{model} sees no pictures; name a model of a server, such as ollama:NAME")
-        return model
-
 
 Suffix = Annotated[str, StringConstraints(pattern=r"^\.[a-z0-9_-]+$")]
 FunctionName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)*:\w+$")]

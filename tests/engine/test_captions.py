@@ -274,10 +274,11 @@ def test_tells_where_pictures_go(opened: Open, server: OpenAIServer) -> None:
     assert (told.kind, told.address, told.setting) == ("vision model", server.url, f"acquire.captions.model={MODEL}")
 
 
-@pytest.mark.parametrize("name", ["extractive", "gguf:model.gguf", "huggingface:some/model"])
-def test_refuses_models_that_see_nothing(opened: Open, name: str) -> None:
-    with pytest.raises(SettingsError, match="sees no pictures"), opened(f"acquire.captions.model={name}"):
-        pass
+@pytest.mark.parametrize("name", ["extractive", "gguf:model.gguf", "huggingface:some/model", "some/model"])
+def test_refuses_models_that_see_nothing(opened: Open, folder: Path, name: str) -> None:
+    theirs = (f"acquire.captions.model={name}", "services.openai.base_url=https://api.openai.com/v1")
+    with opened(*theirs) as kb, pytest.raises(SettingsError, match="sees no pictures"):
+        add(kb, folder)
 
 
 def test_says_which_setting_is_missing(opened: Open, folder: Path) -> None:

@@ -36,7 +36,7 @@ from ragstone.review.confidence import overall
 from ragstone.review.heuristic import HeuristicJudge
 from ragstone.review.judge import build_judge, marks
 from ragstone.services.metered import Metered, MeteredEmbedder
-from ragstone.services.models import build_chat_model
+from ragstone.services.models import build_chat_model, choose
 from ragstone.settings import Settings
 from ragstone.settings.services import ModelSettings
 from ragstone.storage.cache import Cache
@@ -209,14 +209,19 @@ def _captions(settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> 
         MissingExtra: the package that decodes pictures is not installed.
         SettingsError: there is no such model, or a setting that it needs is missing.
     """
-    name = settings.acquire.captions.model
+    name = settings.acquire.captions.model.strip()
     if not name:
         return None
     if find_spec("PIL") is None:
         raise MissingExtra("Pillow", extra="ocr")
     named = ModelSettings(name=name, temperature=0.0, max_tokens=MAX_TOKENS)
-    model = _metered(named, settings, history)
-    return Captions(model, cache(), settings.services) if model else None
+    kind = choose(named, settings.services).name.partition(":")[0]
+    model = None if kind in ("huggingface", "gguf") else _metered(named, settings, history)
+    if model is None:
+        raise SettingsError(
+            f"acquire.captions.model is {name}, which sees no pictures; name a model of a server, such as ollama:NAME"
+        )
+    return Captions(model, cache(), settings.services)
 
 
 def _cached(named: ModelSettings, settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> ChatModel | None:
