@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from kb import READY, open_fast, parts
+from pdf_file import pdf, text
 from pictures import letter, painted, saved
 
 from ragstone.core.access import OWNER
@@ -134,6 +135,28 @@ def test_words_of_the_document_are_cited_as_its_own(opened: Open, folder: Path) 
         answer = ask(kb, "How long was the trip?")
     assert [one.described_by for one in answer.citations] == [""]
     assert not any("picture" in notice for notice in answer.notices)
+
+
+def test_written_answer_cites_a_description_as_one(opened: Open, folder: Path, server: OpenAIServer) -> None:
+    with opened("respond.model.name=openai:writes") as kb:
+        add(kb, folder)
+        server.reply = lambda _: "FOUND: yes\nThe lighthouse is on a map of the harbour of Nida. [1]"
+        answer = ask(kb, "Which harbour has a lighthouse?")
+    assert answer.model == "openai:writes"
+    assert [one.described_by for one in answer.citations] == [MODEL]
+    assert any("quotes the description of a picture" in notice for notice in answer.notices)
+    prompt = words_in(server.asked[-1].body["messages"][-1])
+    assert f"Picture, described by {MODEL}:\n{SAYS['blue']}" in prompt
+
+
+def test_picture_of_a_pdf_is_cited_with_its_page(opened: Open, tmp_path: Path) -> None:
+    blue = "q 200 0 0 200 100 300 cm BI /W 3 /H 1 /CS /RGB /BPC 8 /F /AHx ID ffffff0000ffffffff> EI Q"
+    pages = [text(100, 700, "The first page of the guide"), f"{text(100, 700, 'The second page of the guide')} {blue}"]
+    (tmp_path / "guide.pdf").write_bytes(pdf(pages, drawn=True))
+    with opened() as kb:
+        add(kb, tmp_path / "guide.pdf")
+        (citation,) = ask(kb, "Which harbour has a lighthouse?").citations
+    assert (citation.page, citation.described_by) == ("2", MODEL)
 
 
 def test_chunk_of_a_description_says_so(opened: Open, folder: Path) -> None:
