@@ -26,9 +26,10 @@ _DOUBTFUL = 0.85
 class Reading:
     """What was read of a document. ``note`` says why the text may be wrong or lack parts; empty if nothing does.
 
-    ``ocr`` names the engine that read text in pictures, ``ocr_confidence`` is how sure it was, from 0 to 1, and
-    ``ocr_pages`` how sure on each page that has such text, by their numbers from 1. ``chunks`` are the pieces that the
-    text was cut into, in order. The last two are empty where they are not known.
+    ``pictures`` counts those that a model described. ``ocr`` names the engine that read text in pictures,
+    ``ocr_confidence`` is how sure it was, from 0 to 1, and ``ocr_pages`` how sure on each page that has such text, by
+    their numbers from 1. ``chunks`` are the pieces that the text was cut into, in order. The last two are empty where
+    they are not known.
     """
 
     kind: str
@@ -37,6 +38,7 @@ class Reading:
     headings: int
     tables: int
     code: int
+    pictures: int
     ocr: str
     ocr_confidence: float | None
     note: str
@@ -61,6 +63,7 @@ def reading_of(document: Document, layout: Sequence[Placed] = (), chunks: Iterab
         headings=marks["heading"],
         tables=marks["table"],
         code=marks["code"],
+        pictures=marks["picture"],
         ocr=str(document.metadata.get("ocr", "")),
         ocr_confidence=sure if isinstance(sure, float) else None,
         note=note_of(document),

@@ -119,6 +119,7 @@ def test_description_is_found_and_cited_as_one(opened: Open, folder: Path, quest
         report = add(kb, folder)
         assert (report.added, report.skipped, report.decoded) == (2, (), ())
         answer = ask(kb, question)
+        assert kb.documents.reading(id, reader=OWNER).pictures == 1
     (citation,) = answer.citations
     assert (citation.document_id, citation.described_by) == (id, MODEL)
     assert SAYS[colour] in citation.quote

@@ -72,6 +72,7 @@ def read(id: str, reading: Reading) -> Iterator[Line]:
         "heading": reading.headings,
         "table": reading.tables,
         "code block": reading.code,
+        "described picture": reading.pictures,
         "chunk": len(reading.chunks),
     }
     if listed := [count(number, name) for name, number in counts.items() if number]:

@@ -93,6 +93,7 @@ class DocumentReading(Response):
     headings: int
     tables: int
     code: int = Field(description="blocks of code")
+    pictures: int = Field(description="pictures that a model described")
     ocr: str = Field(description="the engine that read text in pictures; empty if none did")
     ocr_confidence: float | None = Field(description="how sure it was, from 0 to 1")
     note: str = Field(description="why the text may be wrong or lack parts; empty if nothing says so")
