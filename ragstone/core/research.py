@@ -132,10 +132,36 @@ class ItemList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Aspect:
+    """A row of a comparison: what each of the things has of an aspect, in their order; None where nothing was found."""
+
+    name: str
+    cells: tuple[Citation | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """Things side by side, in the order of the question; ``probability``, 0 to 1, is that of the least sure cell.
+
+    ``unsearched`` is the number of cells that were left empty because the budget ended.
+    """
+
+    things: tuple[str, ...]
+    aspects: tuple[Aspect, ...]
+    probability: float
+    unsearched: int = 0
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The citations of all cells, in the order of their markers."""
+        return tuple(cell for aspect in self.aspects for cell in aspect.cells if cell)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Notebook:
     """What is known of a question: the passages that were read, best first, what was done, and what is open.
 
-    ``open`` has words of the question that no passage has.
+    ``open`` has words of the question that no passage has. A list or a comparison is in ``items`` or ``compared``.
     """
 
     question: Question
@@ -143,6 +169,7 @@ class Notebook:
     taken: tuple[ActionTaken, ...] = ()
     open: tuple[str, ...] = ()
     items: ItemList | None = None
+    compared: Compared | None = None
 
     def has_done(self, action: Action) -> bool:
         """Return whether an action was taken, in any case of its letters."""

@@ -82,11 +82,11 @@ class ByName:
         """
         first, second = naming_words(name, language), naming_words(other, language)
         common = [word for word in second if not word.isdigit()] if all(map(str.isdigit, first)) else []
-        document = self._only(name, [*first, *common]) or self._only(name, first)
-        return document, self._only(other, second)
+        document = self.only(name, [*first, *common]) or self.only(name, first)
+        return document, self.only(other, second)
 
-    def _only(self, name: str, words: Sequence[str]) -> DocumentSummary | None:
-        """Return the document of a name, or else the only one whose title or file name has all its words.
+    def only(self, name: str, words: Sequence[str]) -> DocumentSummary | None:
+        """Return the document of a name, or else the only one whose title or file name has all its words; else None.
 
         A single word names no document if it is a small part of the title: cats are not "Why cats purr at night".
         """

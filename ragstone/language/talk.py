@@ -63,6 +63,27 @@ class ListWords:
     fillers: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareWords:
+    """Patterns of questions that compare things, and texts of the question for one value.
+
+    ``begins`` begins one behind ``fillers``; ``differ`` only says that things differ. ``joins`` stand between things,
+    ``of`` before them and ``within`` before what they are compared in. ``aspect``, ``owner`` and ``period`` together
+    ask for one value; each has its own name in braces, ``owner`` that of the thing as ``name``.
+    """
+
+    begins: str
+    fillers: str
+    differ: str
+    joins: str
+    of: str
+    within: str
+    articles: str
+    aspect: str
+    owner: str
+    period: str
+
+
 def talking() -> tuple[str, ...]:
     """Return the languages whose talk is recognised."""
     return tuple(language for language in languages() if "talk" in table(language))
@@ -86,3 +107,9 @@ def report_words(language: str) -> ReportWords:
 def list_words(language: str) -> ListWords:
     """Return the words of questions for lists of a language, which has a file."""
     return ListWords(**table(language)["lists"])
+
+
+@cache
+def compare_words(language: str) -> CompareWords:
+    """Return the words of questions that compare things of a language, which has a file."""
+    return CompareWords(**table(language)["compares"])

@@ -12,7 +12,8 @@ from ragstone.language.files import languages, table
 class Phrases:
     """What a refusal, passages that may answer, a failure and a summary say, and what stands before other documents.
 
-    Those of one language, with placeholders. ``chain`` stands before the steps of research, the others with lists.
+    Those of one language, with placeholders. ``chain`` stands before the steps of research, the last ones with lists
+    and comparisons.
     """
 
     refusal: str
@@ -31,6 +32,9 @@ class Phrases:
     listed: str
     expected: str
     none_listed: str
+    aspect: str
+    not_found: str
+    none_compared: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Reports: sections below an answer, the passages that lead to it, and lists of documents that fit."""
+"""Reports: sections below an answer, the passages that lead to it, lists of documents that fit, and comparisons."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ragstone.core.answers import Draft, Statement
 from ragstone.core.naming import name_of
-from ragstone.core.research import ItemList
+from ragstone.core.research import Compared, ItemList
 from ragstone.language import phrases
 from ragstone.respond.drafts import joined, moved, shortened, unmarked
 from ragstone.respond.links import strip_links
@@ -18,7 +18,7 @@ from ragstone.respond.replies import plain_reply
 SHOWN = 200
 """Documents that a list shows; a file of them has all."""
 MAX_TITLE, MAX_QUOTE = 120, 240
-"""Characters of a title, and of a quote, in a list."""
+"""Characters of a title, and of a quote, in a list or a comparison."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,3 +95,33 @@ def list_draft(listed: ItemList, language: str) -> Draft:
     citations = tuple(one.citation for one in listed.items)
     least = min(one.probability for one in listed.items)
     return Draft(text=text, citations=citations, answerability=least, statements=tuple(statements), support=1.0)
+
+
+def comparison_draft(compared: Compared, language: str) -> Draft:
+    """Return a Markdown table with a column for each thing, each cell cited or said not to be found.
+
+    Args:
+        compared: the things.
+        language: ISO 639-1 code of the words that are not quoted.
+    """
+    texts, citations = phrases(language), compared.citations
+    if not citations:
+        return plain_reply(texts.none_compared.format(things=unmarked(", ".join(compared.things))), "refusal")
+    text = f"| {' | '.join(map(_cell, (texts.aspect, *compared.things)))} |\n|{'---|' * (1 + len(compared.things))}"
+    statements = list[Statement]()
+    for aspect in compared.aspects:
+        text += f"\n| {_cell(aspect.name)} |"
+        for one in aspect.cells:
+            start = len(text) + 1
+            text += f" {_cell(one.quote)} [{one.marker}]" if one else f" {texts.not_found}"
+            if one:
+                statements.append(Statement(start=start, end=len(text), markers=(one.marker,)))
+            text += " |"
+    return Draft(
+        text=text, citations=citations, answerability=compared.probability, statements=tuple(statements), support=1.0
+    )
+
+
+def _cell(text: str) -> str:
+    """Return a text for a cell of a Markdown table."""
+    return shortened(unmarked(strip_links(" ".join(text.split()))), MAX_QUOTE).replace("|", r"\|")

@@ -29,7 +29,7 @@ def search_note(hits: Hits) -> str:
 
 
 def notebook(notebook: Notebook) -> dict[str, Any]:
-    """Return what research did for a question, the documents that it read, and the documents of its list."""
+    """Return what research did for a question, the documents that it read, and its list or comparison."""
     read = {one.chunk.document_id: one.chunk.title for one in notebook.hits}
     return {
         "question": notebook.question.text,
@@ -37,6 +37,7 @@ def notebook(notebook: Notebook) -> dict[str, Any]:
         "documents": [{"document_id": id, "title": title} for id, title in read.items()],
         "open": list(notebook.open),
         "items": asdict(notebook.items) if notebook.items else None,
+        "compared": asdict(notebook.compared) if notebook.compared else None,
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.answers import Answer, Answered
 from ragstone.core.records import Document
-from ragstone.core.research import ItemList, Researched
+from ragstone.core.research import ItemList, Notebook, Researched
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.question import read
 from ragstone.question.lists import WantedList, wanted_list
@@ -95,8 +95,9 @@ def test_lists_only_what_the_reader_may_read(kb: KnowledgeBase) -> None:
 
 
 def test_csv_has_every_item_and_no_formula(kb: KnowledgeBase) -> None:
-    items, _ = listed(kb, "All documents about parking")
-    lines = csv_of(items.items).splitlines()
+    question = "All documents about parking"
+    items, _ = listed(kb, question)
+    lines = csv_of([Notebook(question=read(question), items=items)]).splitlines()
     assert lines[0].startswith("title,date,document_id,quote")
     assert len(lines) == 3
     assert any(line.startswith("'=1+1,") for line in lines)

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from running import Run
 
-from ragstone import Ragstone
+from ragstone import Document, Ragstone
 from ragstone.serve.as_report import html_of
+
+PRICES = {2022: 40, 2023: 45}
 
 pytestmark = pytest.mark.usefixtures("kb")
 
@@ -46,6 +48,23 @@ def test_writes_a_report(run: Run, tmp_path: Path) -> None:
     text = report.read_text(encoding="utf-8")
     assert text.startswith("# When does the canteen open?\n")
     assert "| no. | document | place | words |" in text
+
+
+def test_shows_a_comparison_as_a_table(run: Run, kb: Path, tmp_path: Path) -> None:
+    texts = {
+        year: f"# Tariff {year}\n\n## Beds\n\nA bed costs {price} euros a night." for year, price in PRICES.items()
+    }
+    with Ragstone(kb) as base:
+        base.add(
+            [Document(id=f"t{one}", title=f"Tariff {one}", text=text, kind="markdown") for one, text in texts.items()]
+        )
+    csv = tmp_path / "out.csv"
+    printed = run("research", "Compare tariff 2022 and tariff 2023", "--csv", str(csv))
+    head, beds = printed.out.splitlines()[:2]
+    assert head.split() == ["Aspect", "tariff", "2022", "tariff", "2023"]
+    assert "A bed costs 40 euros a night. [1]" in beds
+    assert beds.endswith("A bed costs 45 euros a night. [2]")
+    assert csv.read_text(encoding="utf-8").startswith("aspect,tariff 2022,source of tariff 2022,tariff 2023,")
 
 
 def test_refuses_a_report_in_a_folder_that_is_missing(run: Run) -> None:

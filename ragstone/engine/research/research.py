@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,17 @@ from ragstone.core.filters import Filter
 from ragstone.core.question import Question
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Deadline, Request
-from ragstone.core.research import Action, ActionTaken, Budget, Effort, Notebook, Researched, ResearchEvent
+from ragstone.core.research import (
+    Action,
+    ActionTaken,
+    Budget,
+    Effort,
+    Forecast,
+    ItemList,
+    Notebook,
+    Researched,
+    ResearchEvent,
+)
 from ragstone.core.timing import Timings, timed
 from ragstone.engine.ask import Ask
 from ragstone.engine.assembly import quoting, under
@@ -27,6 +37,7 @@ from ragstone.engine.replied import Replied
 from ragstone.engine.replying import Replying
 from ragstone.engine.research.actions import READ, Actions
 from ragstone.engine.research.by_model import ModelPlanner
+from ragstone.engine.research.comparing import Comparing
 from ragstone.engine.research.lists import Lists
 from ragstone.engine.research.notes import Notes
 from ragstone.engine.research.planning import Planner, RulePlanner
@@ -36,9 +47,10 @@ from ragstone.engine.search import Search
 from ragstone.engine.steps import within
 from ragstone.query.where import describe
 from ragstone.question import Context, read
-from ragstone.question.lists import WantedList, wanted_list
+from ragstone.question.comparisons import wanted_comparison
+from ragstone.question.lists import wanted_list
 from ragstone.respond.drafts import replayed, together
-from ragstone.respond.report import list_draft, with_chain
+from ragstone.respond.report import comparison_draft, list_draft, with_chain
 
 EXPECTED = 8
 """Actions that a question of several steps takes by rules."""
@@ -47,8 +59,8 @@ Parts = AsyncGenerator[TextWritten | SentenceClosed | Draft]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Listed:
-    """A list as a draft, with its evidence."""
+class _LaidOut:
+    """A list or a comparison as a draft, with its evidence."""
 
     draft: Draft
     checked: Checked
@@ -98,16 +110,17 @@ class Research:
             turns = version.history.conversations().before
             before = (*await asyncio.to_thread(turns, session, version.count_tokens), *before)
         question = read(text, Context(before=before, entities=version.settings.query.entities))
-        if wanted := wanted_list(question):
-            async with aclosing(self._listed(wanted, question, effort, allowed, request, spending)) as events:
-                async for event in events:
-                    if not isinstance(event, _Listed):
-                        yield event
-                        continue
+        is_told = False
+        async with aclosing(self._laid_out(question, effort, allowed, request, spending)) as events:
+            async for event in events:
+                if isinstance(event, _LaidOut):
                     yield await self._answered(event.draft, event.checked, request, timings, session)
-            return
+                    return
+                is_told = is_told or isinstance(event, Forecast)
+                yield event
         if replied := await Replying(version, self._search).reply(question, before, allowed, request, timings):
-            yield spending.forecast(effort, actions=1, plans=0)
+            if not is_told:
+                yield spending.forecast(effort, actions=1, plans=0)
             async with aclosing(self._replied(replied, request, timings, session)) as events:
                 async for event in events:
                     yield event
@@ -121,6 +134,7 @@ class Research:
             needs_more = bool(own.needs_more() or own.absent())
             if place == 1:
                 spending.reserve(first.evidence)
+            if place == 1 and not is_told:
                 plans = PLANS[effort] * len(points) if needs_more else 0
                 yield spending.forecast(
                     effort,
@@ -178,37 +192,32 @@ class Research:
             raise ResponseError("the answerer ended without an answer")
         yield await self._answered(draft, Checked(evidence=replied.evidence), request, timings, session)
 
-    async def _listed(
-        self,
-        wanted: WantedList,
-        question: Question,
-        effort: Effort,
-        where: Filter | None,
-        request: Request,
-        spending: Spending,
-    ) -> AsyncGenerator[ResearchEvent | _Listed]:
-        """Yield the events of a list of all documents that fit, and last the list as a draft."""
-        yield spending.forecast(effort, actions=1, plans=0, parts=0)
-        question = self._search.worded(question, request)
-        lists = Lists(self._version, where, request)
-        limits = await asyncio.to_thread(lists.limits, wanted)
-        listed, hits = await lists.listed(wanted, limits)
-        spending.actions += 1
-        filtered = (describe(limits.where),) if limits.where else ()
-        taken = ActionTaken(
-            action=Action(kind="list", text=listed.wanted),
-            new=len(listed.items),
-            titles=tuple(one.title for one in listed.items),
-            note="; ".join((*filtered, f"{listed.examined} documents examined")),
-        )
-        yield taken
-        yield Researched(notebooks=(Notebook(question=question, hits=tuple(hits), taken=(taken,), items=listed),))
-        evidence = Evidence(question=question, hits=tuple(hits), method="list", notices=(*filtered,))
-        yield EvidenceFound(evidence=evidence)
-        draft = list_draft(listed, self._version.settings.respond.language or question.language)
-        for event in replayed(draft):
-            yield event
-        yield _Listed(draft=draft, checked=Checked(evidence=evidence))
+    async def _laid_out(
+        self, question: Question, effort: Effort, where: Filter | None, request: Request, spending: Spending
+    ) -> AsyncGenerator[ResearchEvent | _LaidOut]:
+        """Yield the events of a list or a comparison, and last its draft; no draft if the question wants neither."""
+        language = self._version.settings.respond.language or question.language
+        lists, worded = Lists(self._version, where, request), self._search.worded(question, request)
+        if wanted := wanted_list(question):
+            yield spending.forecast(effort, actions=1, plans=0, parts=0)
+            limits = await asyncio.to_thread(lists.limits, wanted)
+            filtered = (describe(limits.where),) if limits.where else ()
+            for event in _of_list(worded, *await lists.listed(wanted, limits), language, filtered):
+                yield event
+        elif compares := wanted_comparison(question):
+            plans = int(self._version.models.chat() is not None and not compares.aspects)
+            cells = len(compares.things) * (1 + (len(compares.aspects) or EXPECTED))
+            yield spending.forecast(effort, actions=cells, plans=plans, parts=0)
+            comparing = Comparing(self._version, where, request, spending)
+            async with aclosing(comparing.compared(compares, worded)) as found:
+                async for event in found:
+                    if isinstance(event, ActionTaken):
+                        yield event
+                    elif made := event.compared:
+                        left = f"the budget ended before {made.unsearched} cells were searched for"
+                        draft = comparison_draft(made, language)
+                        for one in _told(event, draft, "comparison", (left,) if made.unsearched else ()):
+                            yield one
 
     async def _with_notes(self, checked: Checked, notes: Notes) -> Checked:
         """Return the evidence of the first search with the passages that belong together in front."""
@@ -247,6 +256,32 @@ class Research:
         version.history.statistics().note_answer(answer, degraded=degraded, cached=version.settings.cache.enabled)
         answer = await asyncio.to_thread(kept, version, answer, session, checked.evidence, request)
         return Answered(answer=answer, stages=timings.stages())
+
+
+def _of_list(
+    question: Question, listed: ItemList, hits: Sequence[Hit], language: str, filtered: tuple[str, ...] = ()
+) -> Iterator[ResearchEvent | _LaidOut]:
+    """Yield the action that made a list, the events of its draft, and both together."""
+    taken = ActionTaken(
+        action=Action(kind="list", text=listed.wanted),
+        new=len(listed.items),
+        titles=tuple(one.title for one in listed.items),
+        note="; ".join((*filtered, f"{listed.examined} documents examined")),
+    )
+    yield taken
+    notebook = Notebook(question=question, hits=tuple(hits), taken=(taken,), items=listed)
+    yield from _told(notebook, list_draft(listed, language), "list", filtered)
+
+
+def _told(
+    notebook: Notebook, draft: Draft, method: str, notices: tuple[str, ...] = ()
+) -> Iterator[ResearchEvent | _LaidOut]:
+    """Yield the notebook of a list or a comparison, the events of its draft, and both together."""
+    yield Researched(notebooks=(notebook,))
+    evidence = Evidence(question=notebook.question, hits=notebook.hits, method=method, notices=notices)
+    yield EvidenceFound(evidence=evidence)
+    yield from replayed(draft)
+    yield _LaidOut(draft=draft, checked=Checked(evidence=evidence))
 
 
 async def _taken(

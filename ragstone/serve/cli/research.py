@@ -56,7 +56,7 @@ Report = Annotated[
 ]
 Csv = Annotated[
     Path | None,
-    typer.Option("--csv", metavar="FILE", help="Write the documents of a list to this file.", show_default=False),
+    typer.Option("--csv", metavar="FILE", help="Write a list or a comparison to this file.", show_default=False),
 ]
 
 
@@ -77,7 +77,7 @@ def research(
     groups: As = None,
     as_json: Json = False,
 ) -> None:
-    """Answer a question that needs several searches, or list all documents that fit.
+    """Answer a question that needs several searches, list all documents that fit, or compare things in a table.
 
     The expected cost and each step go to standard error. Ctrl-C ends the search and answers from what was found so far;
     a second Ctrl-C ends the command.
@@ -111,8 +111,7 @@ def research(
         screen.write(answers.answer(answer, shown=respond.shown))
         screen.write(answers.notices(answer), sys.stderr)
     if csv:
-        items = [item for one in notebooks if one.items for item in one.items.items]
-        csv.write_text(csv_of(items), encoding="utf-8")
+        csv.write_text(csv_of(notebooks), encoding="utf-8")
     if report:
         write_report(report, answer)
     if as_json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 
 from ragstone.core.answers import Answer, Citation
 from ragstone.core.hits import Hits
@@ -19,6 +20,7 @@ LONGEST_FACT = 100
 
 MARKER = re.compile(r"(\[(?:(?:Web )?Source )?(?:\d+|\?)\])")
 """A citation in the text of an answer; ``[?]`` stands for a missing one."""
+_BAR, _DELIMITERS = re.compile(r"(?<!\\)\|"), re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _MARKUP = re.compile(r"[<‹]/?[A-Za-z!]")
 _PLACE = BOOKKEEPING | {"publication_id", "word_count", "language", "source"}
 """Metadata that repeats the place of a document or is only for filters."""
@@ -108,8 +110,8 @@ def hits(hits: Sequence[Hit], *, explain: bool = False, excerpt: bool = True) ->
             yield table(("stage", "score", "rank", "note"), steps, numbers=(1, 2), indent=3)
 
 
-def _text(answer: Answer) -> Iterator[Line]:
-    """Show the text line by line, with the markers of its citations."""
+def _text(answer: Answer) -> Iterator[Block]:
+    """Show the text line by line, with the markers of its citations; a table of Markdown as a table."""
     markers = {str(citation.marker) for citation in answer.citations}
 
     def style(part: str) -> Style:
@@ -117,12 +119,33 @@ def _text(answer: Answer) -> Iterator[Line]:
             return "bold yellow"
         return "bold cyan" if MARKER.fullmatch(part) and part.strip("[]").rpartition(" ")[2] in markers else ""
 
+    rows = answer.answer.split("\n")
+    number = 0
     # Further lines are indented, so that none can pose as a source below the answer.
-    for number, row in enumerate(answer.answer.split("\n")):
+    while number < len(rows):
+        if count := _table_rows(rows[number:]):
+            head, _, *body = (_cells(row) for row in rows[number : number + count])
+            yield table(head, body, indent=2)
+            number += count
+            continue
         # Blanks are kept, because a line may be code.
-        kept = "".join(" " if char.isspace() else char for char in printable(row)).rstrip()
+        kept = "".join(" " if char.isspace() else char for char in printable(rows[number])).rstrip()
         parts: list[Part] = [(part, style(part)) for part in MARKER.split(kept)]
-        yield line(*parts, indent=2 * (number > 0 or row.startswith("|")))  # rows of a table stay below each other
+        is_row = rows[number].startswith("|")  # rows of a table stay below each other
+        yield line(*parts, indent=2 * (number > 0 or is_row))
+        number += 1
+
+
+def _table_rows(lines: Sequence[str]) -> int:
+    """Return how many lines are a table of Markdown with as many cells in each row; 0 if they begin with none."""
+    if len(lines) < 2 or not _DELIMITERS.fullmatch(lines[1]):
+        return 0
+    width = len(_cells(lines[1]))
+    return sum(1 for _ in takewhile(lambda row: row.startswith("|") and len(_cells(row)) == width, lines))
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip().replace(r"\|", "|") for cell in _BAR.split(row.strip())[1:-1]]
 
 
 def _confidence(answer: Answer) -> str:

@@ -33,6 +33,15 @@ def _fill(engine: KnowledgeBase) -> None:
         Document(id="mill", text="Visitors find parking behind the mill.", title="Mill"),
         Document(id="hall", text="Parking at the hall costs two euros.", title="Hall"),
         Document(id="room", text="Room 7 is called Marie Curie.", title="Rooms"),
+        *(
+            Document(
+                id=f"rules-{year}",
+                title=f"Rules {year}",
+                kind="markdown",
+                text=f"# Rules {year}\n\n## Opening\n\nThe canteen opens at {hour} in the morning.",
+            )
+            for year, hour in ((2023, "eight"), (2024, "nine"))
+        ),
     )
 
 
@@ -48,6 +57,20 @@ def test_returns_the_list_with_the_answer(server: Live) -> None:
     assert told["actions"][0]["action"] == "list"
     assert "Documents that fit: 2." in told["answer"]["answer"]
     assert told["forecast"]["calls"] == 0
+
+
+def test_returns_a_comparison_with_the_answer(server: Live) -> None:
+    question = "Compare rules 2023 and rules 2024 in opening and dogs"
+    told = server.http.post("/research", json={"question": question}).raise_for_status().json()
+    table = told["comparison"]
+    assert table["things"] == ["rules 2023", "rules 2024"]
+    opening, dogs = table["aspects"]
+    assert [one["document_id"] for one in opening["cells"]] == ["rules-2023", "rules-2024"]
+    assert ["eight" in opening["cells"][0]["quote"], "nine" in opening["cells"][1]["quote"]] == [True, True]
+    assert dogs["cells"] == [None, None]
+    assert [one["marker"] for one in opening["cells"]] == [one["marker"] for one in told["answer"]["citations"]]
+    assert told["answer"]["retrieval_method"] == "comparison"
+    assert told["documents"] is None
 
 
 def test_streams_each_step(server: Live) -> None:

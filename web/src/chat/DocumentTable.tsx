@@ -19,6 +19,18 @@ interface Props {
 /** Whether a turn is a list of all documents that fit. */
 export const isList = ({ answer }: Turn): boolean => answer?.retrieval_method === "list" && answer.citations.length > 0;
 
+/** Whether a turn is a table that compares things. */
+export const isComparison = ({ answer }: Turn): boolean => answer?.retrieval_method === "comparison";
+
+/** A button that saves a table under a title. */
+export function SaveCsv({ title, csv }: { title: string; csv: () => string }) {
+  return (
+    <button type="button" className="button small" onClick={() => saved(title, "csv", csv())}>
+      <Icon name="download" /> {words().saveCsv}
+    </button>
+  );
+}
+
 /** The documents of a list: each with the words for which it is listed. */
 export function DocumentTable({ turn, targets, opened, onOpen }: Props) {
   const [all, setAll] = useState(false);
@@ -66,13 +78,7 @@ export function DocumentTable({ turn, targets, opened, onOpen }: Props) {
             {say.showMore}
           </button>
         )}
-        <button
-          type="button"
-          className="button small"
-          onClick={() => saved(turn.question, "csv", csvOf(targets, dates))}
-        >
-          <Icon name="download" /> {say.saveCsv}
-        </button>
+        <SaveCsv title={turn.question} csv={() => csvOf(targets, dates)} />
       </div>
     </>
   );

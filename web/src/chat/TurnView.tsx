@@ -6,7 +6,8 @@ import { words } from "../words/words";
 import { AnswerText } from "./AnswerText";
 import { Confidence } from "./Confidence";
 import { asText, CopyButton } from "./CopyButton";
-import { DocumentTable, isList } from "./DocumentTable";
+import { DocumentTable, isComparison, isList, SaveCsv } from "./DocumentTable";
+import { comparisonCsv } from "./exporting";
 import { FeedbackBar } from "./FeedbackBar";
 import { Notices } from "./Notices";
 import { Steps } from "./Steps";
@@ -139,6 +140,10 @@ function Written({ turn, targets, current, opened, onOpen }: PartProps & { curre
       )}
       {listed ? (
         <DocumentTable turn={turn} targets={targets} opened={opened} onOpen={onOpen} />
+      ) : isComparison(turn) ? (
+        <div className="actions">
+          <SaveCsv title={turn.question} csv={() => comparisonCsv(turn.text, targets)} />
+        </div>
       ) : (
         cards(words().cited, (one) => one.marker !== null)
       )}

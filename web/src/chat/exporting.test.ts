@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { asJson, asMarkdown, csvOf } from "./exporting";
+import { asJson, asMarkdown, comparisonCsv, csvOf } from "./exporting";
 import { answered, cited } from "./samples";
 import { ofCitation } from "./target";
 import { fresh } from "./turns";
@@ -27,4 +27,11 @@ it("writes a list as CSV that no spreadsheet runs", () => {
   const [head, row] = csvOf([one], new Map([[one.documentId, "2024-05"]])).split("\n");
   expect(head).toBe("\uFEFFtitle,date,document_id,quote,start,end,page,url");
   expect(row).toMatch(/^"'=A ""1"", b",2024-05,.*,Stone is old\.,\d+,\d+,/);
+});
+
+it("writes a comparison as CSV with the documents of its numbers", () => {
+  const table = "| Aspect | A | B |\n|---|---|---|\n| Price | 5, net [1] | not found |";
+  const [head, row, source] = comparisonCsv(table, [ofCitation(cited(1), [])]).split("\n");
+  expect([head, row]).toEqual(["\uFEFFAspect,A,B", 'Price,"5, net [1]",not found']);
+  expect(source).toMatch(/^\[1\],About stone,/);
 });

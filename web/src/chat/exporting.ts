@@ -1,4 +1,5 @@
 import type { Conversation } from "../api/types";
+import { cellsIn } from "../text/markdown";
 import { asText } from "./CopyButton";
 import type { Target } from "./target";
 import type { Turn } from "./turns";
@@ -30,9 +31,17 @@ export function csvOf(targets: readonly Target[], dates: ReadonlyMap<string, str
     one.page,
     one.url,
   ]);
-  const head = ["title", "date", "document_id", "quote", "start", "end", "page", "url"];
-  return `\uFEFF${[head, ...rows].map((row) => row.map(cell).join(",")).join("\n")}\n`;
+  return asCsv([["title", "date", "document_id", "quote", "start", "end", "page", "url"], ...rows]);
 }
+
+/** Return a comparison as CSV: the table of an answer, and below it the documents of its numbers. */
+export function comparisonCsv(text: string, targets: readonly Target[]): string {
+  const sources = targets.map((one) => [`[${one.marker}]`, one.title, one.documentId, one.page]);
+  return asCsv([...cellsIn(text), ...sources]);
+}
+
+const asCsv = (rows: readonly (readonly (string | number)[])[]): string =>
+  `\uFEFF${rows.map((row) => row.map(cell).join(",")).join("\n")}\n`;
 
 function cell(value: string | number): string {
   if (typeof value === "number") return String(value);

@@ -97,10 +97,19 @@ export function wordsOf(blocks: readonly Block[]): Words[] {
 }
 
 /** Return a text without the marks of its Markdown, each block, item and cell on a line of its own. */
-export function plainOf(text: string): string {
-  return wordsOf(blocksOf(text))
-    .map(({ runs }) => runs.map((run) => (run.look === "gap" ? "" : text.slice(run.start, run.end))).join(""))
+export const plainOf = (text: string): string =>
+  wordsOf(blocksOf(text))
+    .map((words) => saidBy(text, words))
     .join("\n");
+
+/** Return words without the marks of their Markdown. */
+const saidBy = (text: string, { runs }: Words): string =>
+  runs.map((run) => (run.look === "gap" ? "" : text.slice(run.start, run.end))).join("");
+
+/** Return the cells of the first table of a text, its head first; no rows if it has no table. */
+export function cellsIn(text: string): string[][] {
+  const found = blocksOf(text).find((block) => block.kind === "table");
+  return found ? [found.head, ...found.rows].map((row) => row.map((words) => saidBy(text, words))) : [];
 }
 
 /** Split a text into its looks and inline marks. Every character is in one stretch; what is not inline stays words. */

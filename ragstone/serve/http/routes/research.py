@@ -1,4 +1,4 @@
-"""Research: questions that need several searches, and lists of all documents that fit, as JSON or as events."""
+"""Research: questions that need several searches, lists of documents, and comparisons, as JSON or as events."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from fastapi import Request as HttpRequest
 from fastapi import Response as HttpResponse
 from pydantic import Field
 
-from ragstone.core.answers import Answered, EvidenceFound
+from ragstone.core.answers import Answered, Citation, EvidenceFound
 from ragstone.core.errors import ResponseError
 from ragstone.core.research import (
     ActionKind,
     ActionTaken,
     Budget,
+    Compared,
     Effort,
     Forecast,
     ItemList,
@@ -159,6 +160,50 @@ class FittingDocuments(Response):
         )
 
 
+class ComparedCell(Response):
+    """What a document says of a thing in an aspect; ``marker`` is the number of its citation in the answer."""
+
+    marker: int
+    document_id: str
+    title: str
+    quote: str
+    start: Characters
+    end: Characters
+
+
+class ComparedAspect(Response):
+    """A row of a comparison."""
+
+    name: str
+    cells: list[ComparedCell | None] = Field(description="one for each thing; null where nothing was found")
+
+
+class Comparison(Response):
+    """Things side by side, each aspect cited on its own."""
+
+    things: list[str]
+    aspects: list[ComparedAspect]
+
+    @classmethod
+    def of(cls, compared: Compared) -> Comparison:
+        aspects = [
+            ComparedAspect(name=one.name, cells=[cell and _compared_cell(cell) for cell in one.cells])
+            for one in compared.aspects
+        ]
+        return Comparison(things=list(compared.things), aspects=aspects)
+
+
+def _compared_cell(cell: Citation) -> ComparedCell:
+    return ComparedCell(
+        marker=cell.marker,
+        document_id=cell.document_id,
+        title=cell.title,
+        quote=cell.quote,
+        start=cell.start,
+        end=cell.end,
+    )
+
+
 class ResearchAnswer(Response):
     """The answer, what it was expected to cost, and what was done for it."""
 
@@ -166,6 +211,7 @@ class ResearchAnswer(Response):
     forecast: ForecastEvent
     actions: list[ActionEvent]
     documents: FittingDocuments | None = Field(description="the list, if the question wants one")
+    comparison: Comparison | None = Field(description="the table, if the question compares things")
 
 
 class ResearchEvents(Response):
@@ -199,7 +245,9 @@ router = APIRouter(tags=["asking"])
     },
 )
 async def research(body: ResearchRequest, request: HttpRequest, service: Here, caller: Reading) -> Any:
-    """Answer a question that needs several searches, or list all documents that fit, within a budget.
+    """Answer a question that needs several searches, list all documents that fit, or compare things in a table.
+
+    All within a budget.
 
     With `Accept: text/event-stream` each step is reported: see the schema ResearchEvents. Closing the connection stops
     the work.
@@ -242,7 +290,7 @@ async def stop_research(body: StopRequest, service: Here, caller: Reading) -> No
 async def _events(events: AsyncGenerator[ResearchEvent], *, explain: bool) -> AsyncGenerator[ServerEvent]:
     """Yield the events of research as they are sent; evidence is left out, because it changes until the answer."""
     told: ForecastEvent | None = None
-    actions, listed = list[ActionEvent](), None
+    actions, listed, compared = list[ActionEvent](), None, None
     async with aclosing(events):
         async for event in events:
             match event:
@@ -261,11 +309,14 @@ async def _events(events: AsyncGenerator[ResearchEvent], *, explain: bool) -> As
                     yield ServerEvent(event="action", data=actions[-1])
                 case Researched():
                     listed = next((FittingDocuments.of(one.items) for one in event.notebooks if one.items), None)
+                    compared = next((Comparison.of(one.compared) for one in event.notebooks if one.compared), None)
                 case EvidenceFound():
                     pass
                 case Answered() if told:
                     answer = Answer.of(event.answer, explain=explain)
-                    whole = ResearchAnswer(answer=answer, forecast=told, actions=actions, documents=listed)
+                    whole = ResearchAnswer(
+                        answer=answer, forecast=told, actions=actions, documents=listed, comparison=compared
+                    )
                     yield ServerEvent(event="answer", data=whole)
                 case Answered():
                     raise ResponseError("research ended without a forecast")
