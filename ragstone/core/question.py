@@ -22,7 +22,7 @@ PERIODS: frozenset[RequirementKind] = frozenset({"year", "quarter", "month", "ve
 """The kinds of requirements that say which of several versions is meant."""
 Operation = Literal["difference", "change in percent", "sum", "mean"]
 Extreme = Literal["largest", "smallest"]
-Wanted = Literal["largest", "smallest", "count", "distinct"]
+Wanted = Literal["largest", "smallest", "count", "distinct", "rows", "some rows"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,19 +97,23 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowLimit:
-    """A limit for rows: values ``above`` it or below it fit, itself too if it is ``included``."""
+    """A limit for rows: values ``above`` it or below it fit, itself too if it is ``included``.
+
+    ``currency`` is the code of its currency; empty if it names none.
+    """
 
     above: bool
     included: bool
     value: Decimal
+    currency: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What a question compares over all rows of a table.
+    """What a question compares over all rows of a table, or which of them it wants listed: all or only some.
 
     ``words`` are its words that must be found in the table, in order, without those that only ask. ``columns`` are the
-    columns that an adjective means, such as the price of "cheapest"; ``limit`` is that of a count.
+    columns that an adjective or a verb means, such as the price of "cheapest"; ``limit`` is that of a count or of rows.
     """
 
     wanted: Wanted

@@ -107,7 +107,7 @@ class ActionTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A document of a list, the words for which it is listed, and the probability, 0 to 1, that it belongs there."""
+    """A document or row of a list, the words for which it is listed, and the probability, 0 to 1, that it fits."""
 
     document_id: str
     title: str
@@ -121,7 +121,7 @@ class ItemList:
     """A list of documents: ``expected`` is the estimated number of all that fit, at least the number of ``items``.
 
     ``examined`` counts the documents that were decided one by one. ``is_complete`` says that these are all that have a
-    word of the subject.
+    word of the subject. If ``are_rows``, the items are rows of a table, and all of its rows were examined.
     """
 
     wanted: str
@@ -129,6 +129,7 @@ class ItemList:
     examined: int
     expected: float
     is_complete: bool
+    are_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

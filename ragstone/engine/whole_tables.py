@@ -36,6 +36,13 @@ def with_rows(version: Components, evidence: Evidence, where: Filter | None, req
     """
     if evidence.question.asks.comparison is None:
         return evidence
+    return replace(evidence, rows=rows_of(version, evidence, where, request))
+
+
+def rows_of(
+    version: Components, evidence: Evidence, where: Filter | None, request: Request
+) -> tuple[tuple[Hit, ...], ...]:
+    """Return all rows of each table that the evidence may mean, the best found first; the arguments are as above."""
     chunks = [hit.chunk for hit in (*evidence.hits, *evidence.tables)]
     rows = list[tuple[Hit, ...]]()
     with version.catalog.snapshot():  # all rows of a table are of the same commit
@@ -44,7 +51,7 @@ def with_rows(version: Components, evidence: Evidence, where: Filter | None, req
             found = _rows(version, file, both(request.allowed, where), left) if file else _tables(version, chunk, left)
             left -= len(found)
             rows.append(tuple(Hit(chunk=one, score=0.0) for one in found if request.reader.may_read(one.metadata)))
-    return replace(evidence, rows=tuple(rows))
+    return tuple(rows)
 
 
 def _meant(version: Components, chunks: Sequence[Chunk]) -> list[tuple[str, Chunk]]:

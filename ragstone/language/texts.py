@@ -32,6 +32,7 @@ class Phrases:
     listed: str
     expected: str
     none_listed: str
+    rows_listed: str
     aspect: str
     not_found: str
     none_compared: str

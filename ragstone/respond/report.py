@@ -72,10 +72,10 @@ def with_chain(draft: Draft, quotes: Sequence[Quote], language: str) -> Draft:
 
 
 def list_draft(listed: ItemList, language: str) -> Draft:
-    """Return a list of documents, each cited, below the number of those that fit.
+    """Return a list of documents or rows, each cited, below the number of those that fit.
 
     Args:
-        listed: the documents.
+        listed: the documents or rows.
         language: ISO 639-1 code of the first line.
     """
     texts = phrases(language)
@@ -83,6 +83,7 @@ def list_draft(listed: ItemList, language: str) -> Draft:
         return plain_reply(texts.none_listed.format(wanted=unmarked(listed.wanted)), "refusal")
     count, expected = len(listed.items), round(listed.expected)
     lead = texts.expected if expected > count and not listed.is_complete else texts.listed
+    lead = texts.rows_listed if listed.are_rows else lead
     text, statements = lead.format(count=f"{count:,}", expected=f"{expected:,}"), list[Statement]()
     for one in listed.items[:SHOWN]:
         title, quote = (unmarked(strip_links(" ".join(part.split()))) for part in (one.title, one.citation.quote))

@@ -1,5 +1,7 @@
 """Complete lists: all documents that fit, each decided and cited, with an estimate of how many fit in all.
 
+If a table has all that a question names in its columns and values, its rows are listed instead.
+
 What a question fixes by metadata, such as a year or a publisher, becomes a filter. If nothing else is asked, the
 filter decides. Otherwise both legs of the search are read to the end, and each document is decided by its best
 sentence.
@@ -15,7 +17,7 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragstone import index
 from ragstone.chunk import sentences
@@ -23,12 +25,16 @@ from ragstone.core.access import both
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import And, Compare, Filter, In, Or
 from ragstone.core.naming import name_of
+from ragstone.core.question import Comparison, Question
 from ragstone.core.records import BOOKKEEPING, DATE_KEYS, MENTIONS, Chunk, Hit, Matches, Span, date_of
 from ragstone.core.request import Request
 from ragstone.core.research import Item, ItemList
+from ragstone.core.timing import Timings
 from ragstone.engine.by_name import ByName
 from ragstone.engine.components import Components
 from ragstone.engine.replied import hits_of_chunks
+from ragstone.engine.search import Search
+from ragstone.engine.whole_tables import rows_of
 from ragstone.index.keyword.analyze import STEM
 from ragstone.language.facts import words as words_of
 from ragstone.language.talk import list_words
@@ -37,6 +43,7 @@ from ragstone.question.lists import WantedList
 from ragstone.respond.drafts import cite
 from ragstone.respond.overview.topic import is_form_of
 from ragstone.respond.replies import opening
+from ragstone.respond.tables.whole import EXACT, fitting_rows
 
 BY_KEYWORDS, BY_VECTORS = 4000, 400
 """Chunks that each leg gives; fewer by keywords are all that have a word of the subject."""
@@ -110,6 +117,31 @@ class Lists:
         allowed = both(self._allowed, limits.where)
         legs = await self._legs(limits.subject, wanted.language, allowed)
         return await asyncio.to_thread(self._decided, shown, limits, wanted.language, legs)
+
+    async def rows(self, wanted: Comparison, question: Question) -> tuple[ItemList, list[Hit]] | None:
+        """Return the rows of a table that a question wants listed, and their passages; None if no table has them.
+
+        Raises:
+            RetrievalError: no leg of the search could be run.
+        """
+        search, k = Search(self._version), self._version.settings.rank.top_k
+        evidence = await search.evidence(question, self._where, k, self._request, Timings())
+        tables = await asyncio.to_thread(rows_of, self._version, evidence, self._where, self._request)
+        if (found := fitting_rows(wanted, tables)) is None:
+            return None
+        items = [
+            replace(self._item(one.hit, one.row.span, EXACT, at), title=one.row.label)
+            for at, one in enumerate(found.cells[:MOST], start=1)
+        ]
+        listed = ItemList(
+            wanted=found.said,
+            items=tuple(items),
+            examined=found.examined,
+            expected=len(items),
+            is_complete=True,
+            are_rows=True,
+        )
+        return listed, list({one.hit.chunk.id: one.hit for one in found.cells}.values())
 
     # ------------------------------------------------------------ by metadata
 

@@ -47,6 +47,7 @@ from ragstone.engine.search import Search
 from ragstone.engine.steps import within
 from ragstone.query.where import describe
 from ragstone.question import Context, read
+from ragstone.question.asks import rows_wanted
 from ragstone.question.comparisons import wanted_comparison
 from ragstone.question.lists import wanted_list
 from ragstone.respond.drafts import replayed, together
@@ -198,7 +199,11 @@ class Research:
         """Yield the events of a list or a comparison, and last its draft; no draft if the question wants neither."""
         language = self._version.settings.respond.language or question.language
         lists, worded = Lists(self._version, where, request), self._search.worded(question, request)
-        if wanted := wanted_list(question):
+        if (rows := rows_wanted(question)) and (fitting := await lists.rows(rows, worded)):
+            yield spending.forecast(effort, actions=1, plans=0, parts=0)
+            for event in _of_list(worded, *fitting, language):
+                yield event
+        elif wanted := wanted_list(question):
             yield spending.forecast(effort, actions=1, plans=0, parts=0)
             limits = await asyncio.to_thread(lists.limits, wanted)
             filtered = (describe(limits.where),) if limits.where else ()
@@ -262,11 +267,12 @@ def _of_list(
     question: Question, listed: ItemList, hits: Sequence[Hit], language: str, filtered: tuple[str, ...] = ()
 ) -> Iterator[ResearchEvent | _LaidOut]:
     """Yield the action that made a list, the events of its draft, and both together."""
+    what = "rows" if listed.are_rows else "documents"
     taken = ActionTaken(
         action=Action(kind="list", text=listed.wanted),
         new=len(listed.items),
         titles=tuple(one.title for one in listed.items),
-        note="; ".join((*filtered, f"{listed.examined} documents examined")),
+        note="; ".join((*filtered, f"{listed.examined} {what} examined")),
     )
     yield taken
     notebook = Notebook(question=question, hits=tuple(hits), taken=(taken,), items=listed)

@@ -1,4 +1,4 @@
-"""Answers from all rows of a table: the row with the largest or smallest value of a column, or how many rows fit.
+"""Answers from all rows of a table: the row with the largest or smallest value of a column, or those that fit.
 
 Nothing is guessed: each word of the question must name a column, the table, or a whole value that some rows have, and
 every value of the column compared must be a number of one unit. Otherwise there is no answer of this kind.
@@ -10,21 +10,22 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import cache
 
 from ragstone.core.naming import name_of
-from ragstone.core.question import Comparison
+from ragstone.core.question import Comparison, RowLimit
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.language import lexicon
-from ragstone.language.facts import Word, alike, words
-from ragstone.language.money import MARK
+from ragstone.language.facts import Word
+from ragstone.language.money import MARK, currencies
 from ragstone.language.words import any_of
 from ragstone.respond.tables.calculate import value_of
 from ragstone.respond.tables.cell_kinds import NOTHING
 from ragstone.respond.tables.features import TableCell
 from ragstone.respond.tables.lookup import Looked
+from ragstone.respond.tables.wording import contains, heading_words, is_same, lower_words, normalized, singular
 
 EXACT = 0.8
 """Probability of an answer from all rows: what of it may be wrong is what the question means, not what is compared."""
@@ -34,7 +35,6 @@ _MIN_ROWS = 2
 _TIES = 3
 """Rows with the same largest value that are shown."""
 _UNIT = re.compile(rf"(?P<before>{MARK}?)\s*(?P<figure>[-−–(]?\d[\d,]*(?:\.\d+)?\)?)\s*(?P<after>[^\d\s]{{0,12}})")
-_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _ROW = frozenset(["row", "record", "entry", "entries", "item", "line"])
 """Words for the rows of any table."""
 
@@ -67,7 +67,27 @@ class _Condition:
 
     @property
     def rows(self) -> set[int]:
-        return {n for n, one in self.column.cells.items() if _plain(one.cell.text) == self.value}
+        return {n for n, one in self.column.cells.items() if normalized(one.cell.text) == self.value}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittingRows:
+    """The rows of a table that fit, each by the cell that names it, of how many, and what was compared in words."""
+
+    cells: tuple[TableCell, ...]
+    examined: int
+    said: str
+
+
+def fitting_rows(wanted: Comparison, rows: Sequence[Sequence[Hit]]) -> FittingRows | None:
+    """Return the rows that a question wants listed; None if no table, or more than one, has what it names.
+
+    Args:
+        wanted: what the question says of the rows.
+        rows: all rows of each file or document whose tables may be meant.
+    """
+    found = [one for whole in _tables(rows) if (one := _fitting(wanted, whole))]
+    return found[0] if len(found) == 1 else None
 
 
 def compared_rows(wanted: Comparison, rows: Sequence[Sequence[Hit]]) -> Looked | None:
@@ -77,13 +97,18 @@ def compared_rows(wanted: Comparison, rows: Sequence[Sequence[Hit]]) -> Looked |
         wanted: what the question compares.
         rows: all rows of each file or document whose tables may be meant.
     """
+    found = [one for whole in _tables(rows) if (one := _answer(wanted, whole))]
+    return found[0] if len(found) == 1 else None
+
+
+def _tables(rows: Sequence[Sequence[Hit]]) -> Iterator[_Whole]:
+    """Yield the tables of files and documents whose rows can all be read."""
     groups: dict[tuple[int, str], list[tuple[Hit, Table | None]]] = {}
     for n, hits in enumerate(rows):
         for hit in hits:
             table = record_of(hit.chunk) or table_of(hit.chunk)
             groups.setdefault((n, _heads(hit.chunk)), []).append((hit, table))
-    found = [one for some in groups.values() if (whole := _whole(some)) and (one := _answer(wanted, whole))]
-    return found[0] if len(found) == 1 else None
+    yield from (whole for some in groups.values() if (whole := _whole(some)))
 
 
 def _heads(chunk: Chunk) -> str:
@@ -116,9 +141,9 @@ def _whole(parts: Sequence[tuple[Hit, Table | None]]) -> _Whole | None:
     about = f"{name} {title} {rows[0].table.caption} {first.facts.get('section', '')}"
     return _Whole(
         name=name.rpartition("/")[2],
-        named=frozenset(map(_singular, _words(about))),
+        named=frozenset(map(singular, lower_words(about))),
         rows=rows,
-        columns=[_Column(name=one, words=tuple(_heading(one)), cells=cells) for one, cells in columns.items()],
+        columns=[_Column(name=one, words=tuple(heading_words(one)), cells=cells) for one, cells in columns.items()],
     )
 
 
@@ -144,29 +169,29 @@ def _conditions(asked: Sequence[Word], whole: _Whole) -> tuple[list[_Condition] 
 
     A value counts that is the whole of a cell, in one column only, and part of no other value of that column.
     """
-    singular = [_singular(word.lower) for word in asked]
+    named = [singular(word.lower) for word in asked]
     values: dict[tuple[str, ...], list[_Column]] = {}
     for column in whole.columns:
-        for value in {_plain(one.cell.text) for one in column.cells.values()}:
-            values.setdefault(tuple(map(_singular, value.split())), []).append(column)
+        for value in {normalized(one.cell.text) for one in column.cells.values()}:
+            values.setdefault(tuple(map(singular, value.split())), []).append(column)
     out: list[_Condition] = []
     rest: list[Word] = []
     at = 0
-    while at < len(singular):
-        size = next((n for n in range(min(6, len(singular) - at), 0, -1) if tuple(singular[at : at + n]) in values), 0)
-        names_column = any(_singular(singular[at]) in column.words for column in whole.columns)
+    while at < len(named):
+        size = next((n for n in range(min(6, len(named) - at), 0, -1) if tuple(named[at : at + n]) in values), 0)
+        names_column = any(singular(named[at]) in column.words for column in whole.columns)
         if not size or (size == 1 and names_column):
             rest.append(asked[at])
             at += 1
             continue
-        key = tuple(singular[at : at + size])
+        key = tuple(named[at : at + size])
         columns = values[key]
         if len(columns) > 1:
             return None, []
         (column,) = columns
-        forms = {_plain(one.cell.text) for one in column.cells.values()}
-        own = [form for form in forms if tuple(map(_singular, form.split())) == key]
-        if len(own) != 1 or any(_contains(form, own[0]) for form in forms if form != own[0]):
+        forms = {normalized(one.cell.text) for one in column.cells.values()}
+        own = [form for form in forms if tuple(map(singular, form.split())) == key]
+        if len(own) != 1 or any(contains(form, own[0]) for form in forms if form != own[0]):
             return None, []
         out.append(_Condition(column=column, value=own[0]))
         at += size
@@ -175,25 +200,25 @@ def _conditions(asked: Sequence[Word], whole: _Whole) -> tuple[list[_Condition] 
     return out, rest
 
 
-def _measures(rest: Sequence[Word], columns: Iterable[_Column]) -> list[_Column]:
-    """Return the columns whose heading the question names wholly; of one within another the longer."""
-    said = {_singular(word.lower) for word in rest}
-    found = [one for one in columns if one.words and all(any(_same(a, b) for b in said) for a in one.words)]
+def _measures(rest: Sequence[Word], columns: Iterable[_Column], also: Sequence[str] = ()) -> list[_Column]:
+    """Return the columns whose heading the question names wholly, with some more words; the longer of two."""
+    said = {*(singular(word.lower) for word in rest), *also}
+    found = [one for one in columns if one.words and all(any(is_same(a, b) for b in said) for a in one.words)]
     return [one for one in found if not any(set(one.words) < set(other.words) for other in found)]
 
 
 def _is_explained(word: Word, whole: _Whole, columns: Sequence[_Column]) -> bool:
     """Return whether a word names a column that is used, or the table, or any of its rows."""
-    own = _singular(word.lower)
+    own = singular(word.lower)
     named = [*whole.named, *(one for column in columns for one in column.words)]
-    return any(_same(own, one) for one in named)
+    return any(is_same(own, one) for one in named)
 
 
 def _is_figure(word: Word, whole: _Whole, but: Sequence[_Column]) -> bool:
     """Return whether a word names a column of numbers, other than some."""
-    own = _singular(word.lower)
+    own = singular(word.lower)
     return any(
-        _same(own, one) for column in whole.columns if column not in but and _values(column) for one in column.words
+        is_same(own, one) for column in whole.columns if column not in but and _values(column) for one in column.words
     )
 
 
@@ -201,7 +226,7 @@ def _subject(rest: Sequence[Word], whole: _Whole) -> _Column | None:
     """Return the column of which the question wants a cell: the first that it names, else the one that names rows."""
     for word in rest:
         for column in whole.columns:
-            if column.words and _same(_singular(word.lower), column.words[-1]) and not _values(column):
+            if column.words and is_same(singular(word.lower), column.words[-1]) and not _values(column):
                 return column
     first = whole.rows[0].row.cells[0].header
     return next((one for one in whole.columns if one.name == " ".join(first)), None)
@@ -237,43 +262,100 @@ def _largest(
     return _looked(cells, f"{_of(whole, conditions, len(among))}: {shown}", conditions)
 
 
-def _counted(
-    wanted: Comparison, whole: _Whole, conditions: Sequence[_Condition], rest: Sequence[Word], fit: set[int]
-) -> Looked | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fit:
+    """The rows that have all that the question says, in order, the column that names them, and their limit in words."""
+
+    rows: list[int]
+    subject: _Column
+    limit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Limited:
+    """The columns that a limit is for, the rows within it, and the limit in words."""
+
+    columns: list[_Column]
+    rows: set[int]
+    said: str
+
+
+def _fit(wanted: Comparison, whole: _Whole, rest: Sequence[Word], fit: set[int]) -> _Fit | None:
+    """Return the rows that fit within the limit, if there is one; None if some words of the question are not clear."""
     subject = _subject(rest, whole)
     if subject is None:
         return None
-    used = [subject]
-    condition = ""
-    if limit := wanted.limit:
-        named = [one for one in _measures(rest, whole.columns) if _values(one)]
-        if len(named) != 1:
+    used, said = [subject], ""
+    own = {*subject.words} if len(subject.words) == 1 else set[str]()
+    if wanted.limit:
+        if (limited := _within(wanted, wanted.limit, rest, whole, subject)) is None:
             return None
-        values = _values(named[0])
-        beyond = {n for n, one in values.items() if (one > limit.value if limit.above else one < limit.value)}
-        beyond |= {n for n, one in values.items() if limit.included and one == limit.value}
-        fit = fit & beyond
-        used += named
-        sign = (">" if limit.above else "<") if not limit.included else ("≥" if limit.above else "≤")
-        condition = f"{named[0].name} {sign} {limit.value:,}"
-    if not conditions and not condition and wanted.wanted == "count" and not any(map(_is_row, rest)):
-        return None  # it may ask for a figure that a row has
+        fit, said = fit & limited.rows, limited.said
+        used += limited.columns
+        own.update(word for one in limited.columns for word in one.words)
     others = [word for word in rest if not _is_row(word)]
     if not fit or not all(_is_explained(word, whole, used) for word in others):
         return None
-    if any(_is_figure(word, whole, used) for word in others):
+    if any(_is_figure(word, whole, used) for word in others if singular(word.lower) not in own):
         return None  # "the number of deaths" is a figure
     rows = sorted(n for n in fit if n in subject.cells)
-    if len(rows) < len(fit):
+    return _Fit(rows=rows, subject=subject, limit=said) if len(rows) == len(fit) else None
+
+
+def _within(
+    wanted: Comparison, limit: RowLimit, rest: Sequence[Word], whole: _Whole, subject: _Column
+) -> _Limited | None:
+    """Return what a limit is for; None if it is not clear. Of several prices of a row the largest is what one pays."""
+    figures = [one for one in whole.columns if one.words != subject.words and _values(one)]
+    named = _measures(rest, figures, wanted.columns)
+    named = named or [one for one in figures if set(one.words) & set(wanted.columns)]
+    money = [currencies(f"{one.name} {next(iter(one.cells.values())).cell.text}") for one in named]
+    if not named or (len(named) > 1 and not all(money)):
         return None
-    count = len(rows)
-    if wanted.wanted == "count" and others and len({_plain(subject.cells[n].cell.text) for n in rows}) < count:
+    if limit.currency and any(one and limit.currency not in one for one in money):
+        return None
+    values: dict[int, Decimal] = {}
+    for column in named:
+        for n, value in _values(column).items():
+            values[n] = max(value, values.get(n, value))
+    rows = {n for n, one in values.items() if (one > limit.value if limit.above else one < limit.value)}
+    rows |= {n for n, one in values.items() if limit.included and one == limit.value}
+    sign = (">" if limit.above else "<") if not limit.included else ("≥" if limit.above else "≤")
+    return _Limited(columns=named, rows=rows, said=f"{' / '.join(one.name for one in named)} {sign} {limit.value:,}")
+
+
+def _fitting(wanted: Comparison, whole: _Whole) -> FittingRows | None:
+    conditions, rest = _conditions(wanted.words, whole)
+    if conditions is None or not (wanted.words or wanted.limit):
+        return None
+    if wanted.wanted == "some rows" and not conditions and not wanted.limit:
+        return None  # "Which products do you recommend?"
+    among = set(range(len(whole.rows))).intersection(*(one.rows for one in conditions))
+    if (fit := _fit(wanted, whole, rest, among)) is None:
+        return None
+    return FittingRows(
+        cells=tuple(whole.rows[n] for n in fit.rows),
+        examined=len(whole.rows),
+        said=_of(whole, conditions, len(whole.rows), fit.limit),
+    )
+
+
+def _counted(
+    wanted: Comparison, whole: _Whole, conditions: Sequence[_Condition], rest: Sequence[Word], fit: set[int]
+) -> Looked | None:
+    if not conditions and not wanted.limit and wanted.wanted == "count" and not any(map(_is_row, rest)):
+        return None  # it may ask for a figure that a row has
+    if (found := _fit(wanted, whole, rest, fit)) is None:
+        return None
+    rows, subject, said = found.rows, found.subject, found.limit
+    texts = {normalized(subject.cells[n].cell.text): n for n in reversed(rows)}
+    if wanted.wanted == "count" and not all(map(_is_row, rest)) and len(texts) < len(rows):
         return None  # several rows of one thing
     if wanted.wanted == "distinct":
-        rows = [*{_plain(subject.cells[n].cell.text): n for n in reversed(rows)}.values()][::-1]
-        count, condition = len(rows), ", ".join(filter(None, [condition, subject.name]))
-    head = _of(whole, conditions, len(whole.rows), condition)
-    return _looked([subject.cells[n] for n in rows[:SHOWN]], f"{head}: {count:,}", conditions)
+        rows = [*texts.values()][::-1]
+        said = ", ".join(filter(None, [said, subject.name]))
+    head = _of(whole, conditions, len(whole.rows), said)
+    return _looked([subject.cells[n] for n in rows[:SHOWN]], f"{head}: {len(rows):,}", conditions)
 
 
 def _is_row(word: Word) -> bool:
@@ -313,38 +395,6 @@ def _values(column: _Column) -> dict[int, Decimal]:
         units.add((match["before"], match["after"].lower()))
         out[n] = value
     return out if len(units) == 1 else {}
-
-
-# ---------------------------------------------------------------- words
-
-
-@lru_cache(maxsize=8192)
-def _plain(text: str) -> str:
-    return " ".join(_words(text))
-
-
-def _words(text: str) -> list[str]:
-    return [word.lower for word in words(text.lower())]
-
-
-def _heading(name: str) -> list[str]:
-    """Return the words of a heading, without units in brackets and words that name nothing."""
-    bare = _IN_BRACKETS.sub(" ", name).replace("_", " ")
-    return [_singular(word.lower) for word in words(bare.lower()) if not word.stop]
-
-
-def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return f"{word[:-3]}y"
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-
-
-def _same(one: str, other: str) -> bool:
-    return one == other or (len(one) > 4 and len(other) > 4 and alike(one, other, name=True))
-
-
-def _contains(text: str, part: str) -> bool:
-    return f" {part} " in f" {text} "
 
 
 @cache

@@ -1,0 +1,120 @@
+"""Lists of the rows of tables that fit, each cited by its row."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from ragstone.core.access import OWNER
+from ragstone.core.answers import Answer, Answered
+from ragstone.core.research import ItemList, Researched
+from ragstone.engine.knowledge_base import KnowledgeBase
+
+PRODUCTS = "product,price (EUR),colour\nOtter,3490,green\nBell,24,red\nLock,89,black\nChain,100,black\n"
+DEALERS = "dealer,country,dealer since,bikes sold in 2025\nPedal,United Kingdom,2013,214\nRad,Germany,2019,150\n"
+EMPLOYEES = "name,role,office\nIda Holm,engineer,Berlin\nTom Reyes,engineer,Paris\nEva Lind,accountant,Berlin\n"
+MANUAL = """\
+# Commands
+
+## Spare parts
+
+| Part | Price excl. VAT (£) | Price incl. VAT (£) |
+|---|---|---|
+| Lever | 48.33 | 58 |
+| Pedal | 75 | 90 |
+| Motor | 415 | 498 |
+
+## SET
+
+SET changes how a session works. Its options are below.
+
+| Option | Meaning |
+|---|---|
+| TIMEZONE | the time zone of dates |
+| ENCODING | the encoding of texts |
+| TIMEOUT | the seconds after which a command ends |
+
+## SHOW
+
+SHOW prints what a session has.
+"""
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
+    folder = tmp_path_factory.mktemp("rows")
+    for name, text in {
+        "products.csv": PRODUCTS,
+        "dealers.csv": DEALERS,
+        "employees.csv": EMPLOYEES,
+        "manual.md": MANUAL,
+    }.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    with closing(KnowledgeBase.open(folder / "kb", ["cache.enabled=false"], create=True)) as opened:
+        asyncio.run(opened.documents.add([str(one) for one in sorted(folder.glob("*.*"))]))
+        yield opened
+
+
+def listed(kb: KnowledgeBase, question: str, session: str = "") -> tuple[ItemList | None, Answer]:
+    async def last() -> tuple[ItemList | None, Answer]:
+        items: ItemList | None = None
+        async for event in kb.research(question, reader=OWNER, session=session):
+            if isinstance(event, Researched):
+                items = event.notebooks[0].items
+            if isinstance(event, Answered):
+                return items, event.answer
+        raise AssertionError("no answer")
+
+    return asyncio.run(last())
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which products cost less than 100 euro?", ["Bell", "Lock"]),
+        ("Which products cost at most €100?", ["Bell", "Lock", "Chain"]),
+        ("Which products have a price above 80?", ["Otter", "Lock", "Chain"]),
+        ("All dealers in the United Kingdom", ["Pedal"]),
+        ("Which dealers sold more than 150 bikes in 2025?", ["Pedal"]),
+        ("Which spare parts cost less than 80 pounds?", ["Lever"]),
+        ("Which spare parts cost less than 80 pounds excl. VAT?", ["Lever", "Pedal"]),
+        ("All black products", ["Lock", "Chain"]),
+        ("all employees in the Berlin office", ["Ida Holm", "Eva Lind"]),
+        ("List every engineer", ["Ida Holm", "Tom Reyes"]),
+        ("List every option of SET", ["TIMEZONE", "ENCODING", "TIMEOUT"]),
+    ],
+)
+def test_lists_the_rows_that_fit(kb: KnowledgeBase, question: str, expected: list[str]) -> None:
+    items, answer = listed(kb, question)
+    assert items is not None
+    assert items.are_rows
+    assert [one.title for one in items.items] == expected
+    assert f"Rows that fit: {len(expected)}." in answer.answer
+    assert answer.outcome == "answer"
+
+
+def test_each_row_is_cited(kb: KnowledgeBase) -> None:
+    items, answer = listed(kb, "Which products cost less than 100 euro?")
+    assert items is not None
+    assert items.examined == 4
+    for one in answer.citations:
+        assert kb.documents.get(one.document_id, reader=OWNER).text[one.start : one.end] == one.quote
+    assert "Bell" in answer.citations[0].quote
+    assert "24" in answer.citations[0].quote
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which products cost less than 100 dollars?",
+        "Which products are loud?",
+        "Which products do you recommend?",
+        "Which is the cheapest product?",
+    ],
+)
+def test_lists_no_rows_of_which_a_word_is_unclear(kb: KnowledgeBase, question: str) -> None:
+    items, _ = listed(kb, question)
+    assert items is None or not items.are_rows
