@@ -1,4 +1,4 @@
-"""Lists of the rows of tables that fit, each cited by its row."""
+"""Lists of the rows of tables that fit, each cited by its row, and of documents of a kind wherever they lie."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from ragstone.core.access import OWNER
 from ragstone.core.answers import Answer, Answered
+from ragstone.core.records import Document
 from ragstone.core.research import ItemList, Researched
 from ragstone.engine.knowledge_base import KnowledgeBase
 
@@ -41,6 +42,13 @@ SET changes how a session works. Its options are below.
 
 SHOW prints what a session has.
 """
+LETTERS = {
+    "letters/1": ("Lease", "The rent of the mill rises in May. Late deliveries are fined."),
+    "letters/2": ("Thanks", "Thank you for the tour of the mill."),
+    "archive/letter-to-corvo": ("Corvo", "Your late deliveries cost us a week."),
+    "archive/7": ("Scan 7", "With this letter we complain about late deliveries."),
+    "minutes/3": ("March", "Late deliveries were discussed."),
+}
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +63,8 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
         (folder / name).write_text(text, encoding="utf-8")
     with closing(KnowledgeBase.open(folder / "kb", ["cache.enabled=false"], create=True)) as opened:
         asyncio.run(opened.documents.add([str(one) for one in sorted(folder.glob("*.*"))]))
+        letters = (Document(id=id, title=title, text=text) for id, (title, text) in LETTERS.items())
+        asyncio.run(opened.documents.add([*letters]))
         yield opened
 
 
@@ -118,3 +128,9 @@ def test_each_row_is_cited(kb: KnowledgeBase) -> None:
 def test_lists_no_rows_of_which_a_word_is_unclear(kb: KnowledgeBase, question: str) -> None:
     items, _ = listed(kb, question)
     assert items is None or not items.are_rows
+
+
+def test_letters_are_found_outside_of_their_folder(kb: KnowledgeBase) -> None:
+    items, _ = listed(kb, "All letters about late deliveries")
+    assert items is not None
+    assert {one.document_id for one in items.items} == {"letters/1", "archive/letter-to-corvo", "archive/7"}

@@ -41,7 +41,7 @@ from ragstone.language.talk import list_words
 from ragstone.query import steps
 from ragstone.question.lists import WantedList
 from ragstone.respond.drafts import cite
-from ragstone.respond.overview.topic import is_form_of
+from ragstone.respond.overview.topic import ALIKE, LEAST_LETTERS, is_form_of
 from ragstone.respond.replies import opening
 from ragstone.respond.tables.whole import EXACT, fitting_rows
 
@@ -65,11 +65,17 @@ _DATE = re.compile(r"(?:1[5-9]|20)\d\d(?:-\d\d.*)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The filter that a question means, and the words that are left of its subject."""
+    """The filter that a question means, and the words that are left of its subject.
+
+    ``kind`` names the documents, such as "letters", if a folder is called so, and ``of_kind`` are the ids of those that
+    say by their folder, name or title that they are. Others fit only if they say so in their text.
+    """
 
     where: Filter | None
     subject: str
     years: tuple[int, ...] = ()
+    kind: str = ""
+    of_kind: frozenset[str] = frozenset()
 
 
 class Lists:
@@ -96,14 +102,15 @@ class Lists:
             parts.append(Or(parts=tuple(_in_year(key, year) for key in dates for year in years)))
         elif years:
             subject, years = " ".join([subject, *map(str, years)]), ()
-        if folder := self._folder(by_name, wanted.noun):
-            parts.append(folder)
+        kind, of_kind = self._kind(by_name, wanted.noun)
         subject = re.sub(rf"^\s*(?:{words.about}|{words.verbs})\s", " ", subject, flags=re.IGNORECASE)
         subject = re.sub(rf"\b(?:{words.parts})\b", " ", subject, flags=re.IGNORECASE)
         subject = " ".join(subject.split())
         is_empty = all(word.stop and not word.capitals for word in words_of(subject))
+        if is_empty and kind:
+            parts.append(In(key="id", values=tuple(sorted(of_kind))))
         where = And(parts=tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
-        return Limits(where=where, subject="" if is_empty else subject, years=years)
+        return Limits(where=where, subject="" if is_empty else subject, years=years, kind=kind, of_kind=of_kind)
 
     async def listed(self, wanted: WantedList, limits: Limits) -> tuple[ItemList, list[Hit]]:
         """Return the documents that fit, and the passages that are cited.
@@ -191,11 +198,13 @@ class Lists:
             if row in chunks and self._request.reader.may_read(chunks[row].metadata):
                 by_document[chunks[row].document_id].append((row, chunks[row]))
         subject = _Subject(self._version, limits.subject, language, self._request)
+        also = _Subject(self._version, f"{limits.kind} {limits.subject}", language, self._request)
         items, hits = list[Item](), list[Hit]()
         for own in by_document.values():
             if not _is_of(date_of(own[0][1].metadata), limits.years):
                 continue
-            share, hit, span = max(map(subject.best, (chunk for _, chunk in own)), key=lambda one: one[0])
+            asked = subject if not limits.kind or own[0][1].document_id in limits.of_kind else also
+            share, hit, span = max(map(asked.best, (chunk for _, chunk in own)), key=lambda one: one[0])
             if share >= FITS and span:
                 hits.append(hit)
                 items.append(self._item(hit, span, SURE * share, len(items) + 1))
@@ -223,17 +232,20 @@ class Lists:
             probability=round(probability, 4),
         )
 
-    def _folder(self, by_name: ByName, noun: str) -> Filter | None:
-        """Return the filter on the folder that a noun names, such as "letters"; None if there is none."""
-        last = noun.casefold().rpartition(" ")[2]
-        if not last:
-            return None
-        ids = [
-            one.document_id
-            for one in by_name.listing(MOST, wanted=f"{last}/").documents
-            if f"/{last}/" in f"/{one.document_id.casefold()}"
-        ]
-        return In(key="id", values=tuple(ids)) if ids else None
+    def _kind(self, by_name: ByName, noun: str) -> tuple[str, frozenset[str]]:
+        """Return the word of a noun that names a folder, such as "letters", and the documents that say so.
+
+        Letters may lie elsewhere, too: those whose name or title has the word in any form. Both are empty if no folder
+        is called so.
+        """
+        kind = noun.casefold().rpartition(" ")[2]
+        beginning = kind[: max(LEAST_LETTERS, round(ALIKE * len(kind)))]
+        found = by_name.listing(MOST, wanted=beginning).documents if kind else ()
+        folders = {name for one in found for name in one.document_id.casefold().split("/")[:-1]}
+        if not any(is_form_of(kind, name) for name in folders):
+            return "", frozenset()
+        said = {one.document_id: re.findall(r"[^\W_]+", f"{one.document_id} {one.title}".casefold()) for one in found}
+        return kind, frozenset(id for id, names in said.items() if any(is_form_of(kind, name) for name in names))
 
 
 class _Subject:
