@@ -48,7 +48,7 @@ class ListWords:
 
     ``every``, ``which`` and ``count`` begin one, before ``articles``; ``nouns`` are kinds of documents, ``verbs`` what
     several of them do, ``about`` stands before their subject and ``origin`` before who made them or when. ``fillers``
-    may stand between. ``parts`` of documents are no subject.
+    may stand between. ``parts`` of documents are no subject, and ``these`` are the documents of the answer before.
     """
 
     every: str
@@ -61,6 +61,7 @@ class ListWords:
     origin: str
     parts: str
     fillers: str
+    these: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

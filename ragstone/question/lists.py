@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -22,7 +22,7 @@ class WantedList:
 
     ``subject`` are the words that the documents must be about; empty if only the filter limits them. ``noun`` names
     the things as the question does, ``years`` are those of its periods, and ``counts`` says that it asks how many.
-    ``language`` is that of the words that ask.
+    ``language`` is that of the words that ask. ``of_these`` says that it asks for some of the documents before.
     """
 
     noun: str
@@ -30,6 +30,7 @@ class WantedList:
     years: tuple[int, ...] = ()
     counts: bool = False
     language: str = "en"
+    of_these: bool = False
 
 
 def wanted_list(question: Question) -> WantedList | None:
@@ -39,9 +40,8 @@ def wanted_list(question: Question) -> WantedList | None:
         return None
     for language in sorted(languages(), key=lambda one: (one != question.language, one != "en")):
         for pattern in _patterns(language):
-            if (found := pattern.fullmatch(text)) and not _has_function_word(found["noun"], language):
-                subject = found.groupdict().get("subject") or ""
-                return _wanted(question, found["noun"], subject, found["head"], language)
+            if (found := pattern.fullmatch(text)) and not _has_function_word(found["noun"] or "", language):
+                return _wanted(question, found.groupdict(""), language)
     return None
 
 
@@ -50,12 +50,13 @@ def _has_function_word(noun: str, language: str) -> bool:
     return not lexicon(language).search_stop.isdisjoint(noun.lower().split())
 
 
-def _wanted(question: Question, noun: str, subject: str, head: str, language: str) -> WantedList | None:
+def _wanted(question: Question, found: Mapping[str, str], language: str) -> WantedList | None:
+    noun, subject = found["noun"], found.get("subject", "")
     periods = [one for one in question.requirements if one.period]
     for one in periods:
         subject, noun = _without(subject, one.text, language), _without(noun, one.text, language)
     words = list_words(language)
-    counts = re.fullmatch(words.count, head.strip(), re.IGNORECASE) is not None
+    counts = re.fullmatch(words.count, found["head"].strip(), re.IGNORECASE) is not None
     if counts and not subject and not periods:
         return None
     return WantedList(
@@ -64,6 +65,7 @@ def _wanted(question: Question, noun: str, subject: str, head: str, language: st
         years=tuple(sorted({year for one in periods if one.period for year in _years(one.period)})),
         counts=counts,
         language=language,
+        of_these="these" in found,
     )
 
 
@@ -89,7 +91,11 @@ def _patterns(language: str) -> tuple[re.Pattern[str], ...]:
     about = rf"\s+(?:{words.about})\s+(?P<subject>.+)"
     does = rf"\s+(?:{words.verbs})\s+(?P<subject>.+)"
     origin = rf"(?P<subject>(?:{words.origin})\s+.+)"
+    some = rf"(?P<head>{words.which}|{words.count}|{words.every})\s+(?P<these>{words.these})(?:\s+(?:{things}))??"
     forms = (
+        rf"{some}{filler}{does}",
+        rf"{some}{filler}{about}",
+        rf"{some}{filler}\s+{origin}",
         rf"{every}{documents}{filler}{about}",
         rf"{every}{things}{filler}{does}",
         rf"{which}{documents}{filler}{about}",

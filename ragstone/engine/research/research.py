@@ -7,9 +7,10 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
+from ragstone.core.access import both
 from ragstone.core.answers import Answered, Draft, Event, EvidenceFound, SentenceClosed, TextWritten, Turn
 from ragstone.core.errors import ResponseError, RetrievalError
-from ragstone.core.filters import Filter
+from ragstone.core.filters import Filter, In
 from ragstone.core.question import Question
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Deadline, Request
@@ -38,6 +39,7 @@ from ragstone.engine.replying import Replying
 from ragstone.engine.research.actions import READ, Actions
 from ragstone.engine.research.by_model import ModelPlanner
 from ragstone.engine.research.comparing import Comparing
+from ragstone.engine.research.earlier import findings
 from ragstone.engine.research.lists import Lists
 from ragstone.engine.research.notes import Notes
 from ragstone.engine.research.planning import Planner, RulePlanner
@@ -111,8 +113,9 @@ class Research:
             turns = version.history.conversations().before
             before = (*await asyncio.to_thread(turns, session, version.count_tokens), *before)
         question = read(text, Context(before=before, entities=version.settings.query.entities))
+        earlier = await asyncio.to_thread(findings, version, session, request) if session and before else []
         is_told = False
-        async with aclosing(self._laid_out(question, effort, allowed, request, spending)) as events:
+        async with aclosing(self._laid_out(question, earlier, effort, allowed, request, spending)) as events:
             async for event in events:
                 if isinstance(event, _LaidOut):
                     yield await self._answered(event.draft, event.checked, request, timings, session)
@@ -144,6 +147,8 @@ class Research:
                     parts=len(points) * (1 + (SECTIONS if report else 0)),
                 )
             yield own.note(Action(kind="search", text=own.question.wording.text), new)
+            if earlier and allowed is None and (point.depends or point.refers or point.rewritten):
+                yield own.note(Action(kind="read", text="what the last answer rests on"), own.add(earlier))
             planners = self._planners(spending, asks_model=needs_more)
             actions = Actions(version, self._search, allowed, request)
             async with aclosing(_taken(own, planners, actions, request, spending, place / len(points))) as events:
@@ -194,16 +199,29 @@ class Research:
         yield await self._answered(draft, Checked(evidence=replied.evidence), request, timings, session)
 
     async def _laid_out(
-        self, question: Question, effort: Effort, where: Filter | None, request: Request, spending: Spending
+        self,
+        question: Question,
+        earlier: Sequence[Hit],
+        effort: Effort,
+        where: Filter | None,
+        request: Request,
+        spending: Spending,
     ) -> AsyncGenerator[ResearchEvent | _LaidOut]:
-        """Yield the events of a list or a comparison, and last its draft; no draft if the question wants neither."""
+        """Yield the events of a list or a comparison, and last its draft; no draft if the question wants neither.
+
+        A list may be of the documents of ``earlier`` passages: "Which of these mention batteries?".
+        """
         language = self._version.settings.respond.language or question.language
-        lists, worded = Lists(self._version, where, request), self._search.worded(question, request)
+        worded, wanted = self._search.worded(question, request), wanted_list(question)
+        if wanted and wanted.of_these:
+            where = both(where, In(key="id", values=tuple({one.chunk.document_id: one for one in earlier})))
+            wanted = wanted if earlier else None
+        lists = Lists(self._version, where, request)
         if (rows := rows_wanted(question)) and (fitting := await lists.rows(rows, worded)):
             yield spending.forecast(effort, actions=1, plans=0, parts=0)
             for event in _of_list(worded, *fitting, language):
                 yield event
-        elif wanted := wanted_list(question):
+        elif wanted:
             yield spending.forecast(effort, actions=1, plans=0, parts=0)
             limits = await asyncio.to_thread(lists.limits, wanted)
             filtered = (describe(limits.where),) if limits.where else ()
