@@ -1,16 +1,21 @@
-"""An answer as a report: Markdown, or HTML to print, with a table of its sources."""
+"""An answer as a report with a table of its sources: Markdown, HTML to print, or a Word file."""
 
 from __future__ import annotations
 
 import html
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragstone.core.answers import Answer, Citation
 from ragstone.core.errors import UsageError
 from ragstone.core.printable import one_line
+from ragstone.serve.as_docx import docx_of
 
-SUFFIXES = (".md", ".html")
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+SUFFIXES = (".md", ".html", ".docx")
 _SPECIAL = re.compile(r"([\\|<>*_`~&\[\]])")
 _STYLE = """
 body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 Georgia, serif; color: #1d1d1b; }
@@ -22,20 +27,26 @@ tr { break-inside: avoid; }
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Refuse a file that is neither Markdown nor HTML, or whose folder does not exist.
+    """Refuse a file of another format, or whose folder does not exist.
 
     Raises:
         UsageError: it says which.
     """
     if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"--report {path}: name a file that ends in .md or .html")
+        raise UsageError(f"--report {path}: name a file that ends in .md, .html or .docx")
     if not path.parent.is_dir():
         raise UsageError(f"--report {path}: there is no folder {path.parent}")
 
 
 def write_report(path: Path, answer: Answer) -> None:
     """Write an answer as a report, in the format of the suffix."""
-    path.write_text(html_of(answer) if path.suffix.lower() == ".html" else markdown_of(answer), encoding="utf-8")
+    match path.suffix.lower():
+        case ".docx":
+            path.write_bytes(docx_of(_markdown_it().parse(markdown_of(answer))))
+        case ".html":
+            path.write_text(html_of(answer), encoding="utf-8")
+        case _:
+            path.write_text(markdown_of(answer), encoding="utf-8")
 
 
 def markdown_of(answer: Answer) -> str:
@@ -53,19 +64,19 @@ def markdown_of(answer: Answer) -> str:
 
 def html_of(answer: Answer) -> str:
     """Return a report as a page of its own, ready to print, without scripts, pictures or links."""
-    from markdown_it import MarkdownIt
-
-    body = (
-        MarkdownIt("commonmark", {"html": False})
-        .enable("table")
-        .disable(["link", "image", "autolink"])
-        .render(markdown_of(answer))
-    )
+    body = _markdown_it().render(markdown_of(answer))
     title = html.escape(one_line(answer.question))
     return (
         f'<!DOCTYPE html>\n<html><head><meta charset="utf-8">'
         f"<title>{title}</title><style>{_STYLE}</style></head>\n<body>\n{body}</body></html>\n"
     )
+
+
+def _markdown_it() -> MarkdownIt:
+    """Return a parser that makes no links, pictures or HTML."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable(["link", "image", "autolink"])
 
 
 def _closed(text: str) -> str:

@@ -67,6 +67,17 @@ def test_shows_a_comparison_as_a_table(run: Run, kb: Path, tmp_path: Path) -> No
     assert csv.read_text(encoding="utf-8").startswith("aspect,tariff 2022,source of tariff 2022,tariff 2023,")
 
 
+def test_writes_a_report_for_word(run: Run, tmp_path: Path) -> None:
+    report = tmp_path / "report.docx"
+    assert run("research", "When does the canteen open?", "--report", str(report)).code == 0
+    with Ragstone(tmp_path / "read") as base:
+        base.add(report)
+        document = base.document(base.documents().documents[0].document_id)
+    assert "no. | document | place | words" in document.text
+    headings = [mark.label for mark in document.marks if mark.kind == "heading"]
+    assert (headings[0], "Sources" in headings) == ("When does the canteen open?", True)
+
+
 def test_refuses_a_report_in_a_folder_that_is_missing(run: Run) -> None:
     printed = run("research", "Why?", "--report", "out/report.md")
     assert (printed.code, printed.err) == (2, "ragstone: --report out/report.md: there is no folder out\n")
@@ -83,4 +94,7 @@ def test_text_of_documents_stays_text_in_a_report(kb: Path) -> None:
 
 def test_refuses_a_report_of_another_format(run: Run) -> None:
     printed = run("research", "Why?", "--report", "report.odt")
-    assert (printed.code, printed.err) == (2, "ragstone: --report report.odt: name a file that ends in .md or .html\n")
+    assert (printed.code, printed.err) == (
+        2,
+        "ragstone: --report report.odt: name a file that ends in .md, .html or .docx\n",
+    )

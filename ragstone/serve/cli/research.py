@@ -50,7 +50,7 @@ Report = Annotated[
     typer.Option(
         "--report",
         metavar="FILE",
-        help="Write a report with a section for each document to this file: Markdown (.md) or HTML (.html).",
+        help="Write a report with a section for each document to this file: .md, .html or .docx (Word).",
         show_default=False,
     ),
 ]
