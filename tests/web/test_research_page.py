@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import re
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from playwright.sync_api import expect
-from served import Visit
+from served import START, Visit, environment, served
 
 Open = Callable[..., Visit]
 STEPS = "What did the Romans ship down the river Medway, and who introduced inverse document frequency?"
@@ -38,6 +41,29 @@ def test_lists_are_tables_that_can_be_saved(quoted: str, visit: Open) -> None:
     assert all("BM25" in one["quote"] for one in rows)
     at.page.reload()
     expect(at.page.get_by_role("region", name="Documents").get_by_role("row")).to_have_count(3)
+
+
+def test_comparisons_are_tables_that_can_be_saved(visit: Open, tmp_path: Path) -> None:
+    for year, beds in ((2023, 40), (2024, 45)):
+        text = f"# Tariff {year}\n\n## Beds\n\nA bed costs {beds} euros a night.\n"
+        (tmp_path / f"tariff-{year}.md").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-c", START, "add", ".", "--kb", "kb"]
+    subprocess.run(command, cwd=tmp_path, env=environment(), check=True, capture_output=True, timeout=120)
+    with served(tmp_path / "kb") as address:
+        at = visit(address)
+        research(at, "Compare tariff 2023 and tariff 2024")
+        table = at.page.locator("article.turn").get_by_role("table")
+        expect(table.get_by_role("columnheader")).to_have_text(["Aspect", "tariff 2023", "tariff 2024"])
+        cells = ["Beds", "A bed costs 40 euros a night.1", "A bed costs 45 euros a night.2"]
+        expect(table.get_by_role("cell")).to_have_text(cells)
+        assert at.violations() == []
+        table.get_by_role("button", name="Citation 2").click()
+        source = at.page.get_by_role("complementary", name="Source")
+        expect(source.locator("mark").first).to_have_text("A bed costs 45 euros a night.")
+        with at.page.expect_download() as download:
+            at.page.get_by_role("button", name="Save as CSV").click()
+        saved = download.value.path().read_text(encoding="utf-8-sig")
+        assert saved.startswith("Aspect,tariff 2023,tariff 2024\nBeds,A bed costs 40 euros a night. [1],")
 
 
 def test_shows_forecast_and_steps(quoted: str, visit: Open) -> None:
