@@ -183,6 +183,17 @@ def test_named_aspects_of_rows_are_values(kb: KnowledgeBase) -> None:
     assert ("warranty", "Badger") not in found
 
 
+def test_rows_that_only_mention_a_thing_are_others(tmp_path: Path) -> None:
+    bikes = 'article,description,price\nOT,"Otter, 522 Wh battery",4408\nWR,"Wren, 400 Wh battery",2658\n'
+    accessories = 'article,description,price,fits\nRC,Rain cover,137,Otter\nCS,Child seat,104,"Alder, Wren"\n'
+    (tmp_path / "bikes.csv").write_text(bikes, encoding="utf-8")
+    (tmp_path / "accessories.csv").write_text(accessories, encoding="utf-8")
+    with closing(KnowledgeBase.open(tmp_path / "kb", ["cache.enabled=false"], create=True)) as opened:
+        asyncio.run(opened.documents.add([str(tmp_path)]))
+        notes, _, _, _ = researched(opened, "Compare the Otter and the Wren in price")
+    assert table(notes.compared) == {("price", "Otter"): "4408", ("price", "Wren"): "2658"}
+
+
 def test_columns_are_the_aspects_of_rows(kb: KnowledgeBase) -> None:
     notes, _, _, _ = researched(kb, "Compare Otter and Stoat")
     assert table(notes.compared) == {

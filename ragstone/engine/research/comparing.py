@@ -9,9 +9,9 @@ documents.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 from ragstone.chunk import Outlined, sentences
 from ragstone.core.access import both
@@ -75,6 +75,11 @@ class _Named:
         return self.table.file or f"{self.hit.chunk.document_id} {self.table.columns}"
 
     @property
+    def column(self) -> int:
+        """The place of the cell in its row."""
+        return next(at for at, one in enumerate(self.row.cells) if one is self.cell)
+
+    @property
     def cells(self) -> tuple[tuple[str, _Cell], ...]:
         """The other cells by the names of their columns."""
         others = (one for one in self.row.cells if one is not self.cell and one.header)
@@ -127,7 +132,7 @@ class Comparing:
         columns, aspects = await asyncio.to_thread(self._columns, wanted)
         are_documents = all(one.hits for one in columns)
         if not are_documents:
-            columns = _in_one_table([await self._with_rows(one) for one in columns])
+            columns = _in_one_table([await self._with_rows(one) for one in columns], aspects)
             aspects = _as_headings(aspects, _distinct(heading for one in columns for heading, _ in one.row))
         if not aspects and question.asks.operation and not are_documents:
             return  # a difference of figures is calculated
@@ -273,14 +278,33 @@ class Comparing:
         return found
 
 
-def _in_one_table(columns: Sequence[_Column]) -> list[_Column]:
-    """Return things with their rows of the table that names most of them, at least two; as they are without one."""
-    tables = Counter(place for one in columns for place in dict.fromkeys(row.place for row in one.named))
-    shared, count = next(iter(tables.most_common(1)), ("", 0))
-    if count < 2:
-        return [*columns]
-    rows = (next((row for row in one.named if row.place == shared), None) for one in columns)
-    return [replace(one, row=row.cells) if row else one for one, row in zip(columns, rows, strict=True)]
+def _in_one_table(columns: Sequence[_Column], aspects: Sequence[str]) -> list[_Column]:
+    """Return things with their rows of the table that names at least two of them; as they are without one.
+
+    One column names all things: "Otter" may be the name of a row, or what the article of another row fits. Of several
+    tables and columns, that one counts which has most of the aspects, then the one that names most of the things, and
+    names them first in its cells; then the table that says most, if no aspect is named, and the first column.
+    """
+    places = dict.fromkeys((row.place, row.column) for one in columns for row in one.named)
+    best, most = list[_Named | None](), (0, 0, 0, 0, 0)
+    for place in places:
+        rows = [next((row for row in one.named if (row.place, row.column) == place), None) for one in columns]
+        headings = _distinct(heading for row in rows if row for heading, _ in row.cells)
+        known = sum(any(_has_words(heading, aspect) for heading in headings) for aspect in aspects)
+        first = sum(bool(row and _begins(row.cell.text, one.thing)) for one, row in zip(columns, rows, strict=True))
+        count = sum(row is not None for row in rows)
+        worth = known, count, first, 0 if aspects else len(headings), -place[1]
+        if worth[1] > 1 and (not best or worth > most):
+            best, most = rows, worth
+    return [
+        replace(one, row=row.cells) if row else one for one, row in zip(columns, best or repeat(None), strict=False)
+    ]
+
+
+def _begins(text: str, thing: Thing) -> bool:
+    """Return whether a text begins with the first word of a thing."""
+    said, name = (next(iter(words(one)), None) for one in (text, str(thing)))
+    return said is not None and name is not None and is_form_of(name.lower, said.lower)
 
 
 def _as_headings(aspects: Sequence[str], headings: Sequence[str]) -> tuple[str, ...]:
