@@ -290,7 +290,7 @@ def test_says_why_files_are_left_out(run: Run, tmp_path: Path) -> None:
     (tmp_path / "code" / "server.key").write_text("x")
     done = run("add", "code")
     assert "a.o: a program\n" in done.out
-    assert "server.key: left out because it may hold passwords or keys\n" in done.out
+    assert "server.key: left out because it may hold passwords or keys; export a Keynote" in done.out
     assert "LICENSE" not in done.out
 
 

@@ -53,7 +53,7 @@ _LEFT_OUT = {
     "left out because it may hold passwords or keys": (
         ".env .pem .p12 .pfx .jks .keystore .kdbx .ppk .gpg .pgp .crt .cer .der .ovpn"
     ),
-    "left out because it may hold a private key; export a Keynote presentation as PDF or PowerPoint": ".key",
+    "left out because it may hold passwords or keys; export a Keynote presentation as PDF or PowerPoint": ".key",
 }
 _REASONS = {suffix: reason for reason, suffixes in _LEFT_OUT.items() for suffix in suffixes.split()}
 _SECRET_NAMES = frozenset({

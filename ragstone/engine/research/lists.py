@@ -144,8 +144,8 @@ class Lists:
             wanted=found.said,
             items=tuple(items),
             examined=found.examined,
-            expected=len(items),
-            is_complete=True,
+            expected=len(found.cells),
+            is_complete=len(items) == len(found.cells),
             are_rows=True,
         )
         return listed, list({one.hit.chunk.id: one.hit for one in found.cells}.values())

@@ -184,6 +184,7 @@ def test_reports_its_own_status(house: Live) -> None:
         "attached_files": 10,
         "models": [],
         "writes": False,
+        "pictures": False,
         "has_password": False,
     }
     house.ask()
