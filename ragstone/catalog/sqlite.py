@@ -158,14 +158,14 @@ class SqliteDatabase:
         if self._is_fixed and not self._holds_snapshot(thread) and (now := fixed_state(self.path)) != self._state:
             with self._connecting:  # running reads end on the connections they began with
                 self._state, self._retired, self._readers = now, [*self._retired, *self._readers.values()], {}
-        if thread not in self._readers:
-            with self._connecting:
-                for ended in [one for one in self._readers if not one.is_alive()]:
-                    self._readers.pop(ended).close()
-                if self._is_closed:
-                    raise KnowledgeBaseError(f"{self.path} was closed")
-                self._readers[thread] = _Reader(self._connect())
-        return self._readers[thread]
+        if reader := self._readers.get(thread):
+            return reader
+        with self._connecting:
+            for ended in [one for one in self._readers if not one.is_alive()]:
+                self._readers.pop(ended).close()
+            self._refuse_closed()
+            reader = self._readers[thread] = _Reader(self._connect())
+        return reader
 
     def rows(self, sql: str, values: Sequence[Any] = (), *, binary: bool = False) -> list[Any]:
         del binary
@@ -258,6 +258,7 @@ class SqliteDatabase:
     def writer(self) -> sqlite3.Connection:
         """The connection that writes, opened on first use."""
         if self._open_writer is None:
+            self._refuse_closed()
             writer = self._connect()
             try:
                 # A killed process may have left commits in the log whose sync failed and which only the memory of the
@@ -278,6 +279,10 @@ class SqliteDatabase:
                 f"could not write {self.path}: {reason_of(error, self.path)}; nothing of this step was stored, and"
                 " earlier data is unchanged"
             ) from error
+
+    def _refuse_closed(self) -> None:
+        if self._is_closed:
+            raise KnowledgeBaseError(f"{self.path} was closed")
 
     def _connect(self) -> sqlite3.Connection:
         with self.reading():

@@ -20,6 +20,11 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(name[1] for name in names if name))
 
 
+def tried(language: str) -> list[str]:
+    """Return all languages in the order in which a question is read: its own first, then English."""
+    return sorted(languages(), key=lambda one: (one != language, one != "en"))
+
+
 @cache
 def table(language: str) -> Mapping[str, Any]:
     """Return the entries of a language."""

@@ -8,8 +8,9 @@ from decimal import Decimal, InvalidOperation
 
 from ragstone.core.question import Asks, Comparison, Extreme, Operation, Question, RowLimit, Wanted
 from ragstone.core.words import Word
-from ragstone.language import languages, lexicon, plain
+from ragstone.language import lexicon, plain
 from ragstone.language.facts import words
+from ragstone.language.files import tried
 from ragstone.language.message import message_words, writing
 from ragstone.language.money import MARK, currency_of
 from ragstone.language.talk import list_words
@@ -169,7 +170,7 @@ def rows_wanted(question: Question) -> Comparison | None:
     None if it does not begin as a question for a list does, has several limits, or asks for the largest.
     """
     text = question.wording.typed.strip()
-    for language in sorted(languages(), key=lambda one: (one != question.language, one != "en")):
+    for language in tried(question.language):
         known = list_words(language)
         begins = rf"(?:{known.every}|(?P<which>{known.which}))\s+(?:(?:{known.articles})\s+)*"
         if head := re.match(begins, text, re.IGNORECASE):

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Literal
 
 from ragstone.core.question import Question
-from ragstone.language import languages
+from ragstone.language.files import tried
 from ragstone.language.talk import compare_words
 
 MAX_QUESTION = 300
@@ -66,7 +66,7 @@ def wanted_comparison(question: Question) -> WantedComparison | None:
     text = question.wording.typed.strip(_EDGES)
     if not 0 < len(text) <= MAX_QUESTION:
         return None
-    for language in sorted(languages(), key=lambda one: (one != question.language, one != "en")):
+    for language in tried(question.language):
         if found := _beginning(language).match(text):
             periods = [one.text for one in question.requirements if one.period]
             if wanted := _read([*_segments(text[found.end() :], language, periods)], language):

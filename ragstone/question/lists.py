@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from ragstone.core.question import Period, Question
-from ragstone.language import languages, lexicon
+from ragstone.language import lexicon
+from ragstone.language.files import tried
 from ragstone.language.talk import list_words
 
 MAX_QUESTION = 300
@@ -38,7 +39,7 @@ def wanted_list(question: Question) -> WantedList | None:
     text = question.wording.typed.strip(_EDGES)
     if not 0 < len(text) <= MAX_QUESTION:
         return None
-    for language in sorted(languages(), key=lambda one: (one != question.language, one != "en")):
+    for language in tried(question.language):
         for pattern in _patterns(language):
             if (found := pattern.fullmatch(text)) and not _has_function_word(found["noun"] or "", language):
                 return _wanted(question, found.groupdict(""), language)

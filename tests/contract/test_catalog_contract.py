@@ -345,6 +345,8 @@ def test_closing_waits_for_a_read_of_another_thread(tmp_path: Path) -> None:
         assert reading.result() == [(2000000,)]
         with pytest.raises(KnowledgeBaseError, match="was closed"):
             threads.submit(read).result()
+    with pytest.raises(KnowledgeBaseError, match="was closed"):
+        commit(catalog, Document(id="late", text="Too late."))
 
 
 def test_a_stream_ends_when_the_catalog_is_closed(tmp_path: Path) -> None:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 from scripted_model import ScriptedModel
 
 from ragstone.core.access import OWNER, Reader
-from ragstone.core.answers import Answer, Answered, Message, Piece
+from ragstone.core.answers import Answer, Answered, Message
 from ragstone.core.records import Document
-from ragstone.core.request import Request
 from ragstone.core.research import ActionTaken, Budget, Compared, Forecast, Notebook, Researched
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.question import read
@@ -247,39 +245,27 @@ def test_reports_have_the_table(kb: KnowledgeBase) -> None:
 # ---------------------------------------------------------------- with a language model
 
 
-class Planner:
-    """A model of the settings that lays a table out as the test says."""
+replies: list[str] = []
 
-    name = "scripted:layout"
-    reply = ""
 
-    def __init__(self, settings: object) -> None:  # noqa: ARG002 - as the settings call it
-        self._model = ScriptedModel(_replied)
-
-    def count(self, text: str) -> int:
-        return self._model.count(text)
-
-    async def stream(
-        self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None
-    ) -> AsyncGenerator[Piece]:
-        async for piece in self._model.stream(messages, request, form):
-            yield piece
+def planner(settings: object) -> ScriptedModel:  # noqa: ARG001 - as the settings call it
+    """Return a model that lays a table out as the test says."""
+    return ScriptedModel(_replied, name="scripted:layout")
 
 
 def _replied(messages: Sequence[Message]) -> str:
-    key = re.findall(r'"key": "(\w+)"', messages[0].content)[-1]
-    return Planner.reply.replace("KEY", key)
+    return replies[-1].replace("KEY", re.findall(r'"key": "(\w+)"', messages[0].content)[-1])
 
 
 @pytest.fixture
 def planned(kb: KnowledgeBase) -> Iterator[KnowledgeBase]:
-    model = "respond.model.name=test_compared_things:Planner"
+    model = "respond.model.name=test_compared_things:planner"
     with closing(KnowledgeBase.open(Path(kb.folder), ["cache.enabled=false", model])) as opened:
         yield opened
 
 
 def test_a_model_names_the_aspects(planned: KnowledgeBase) -> None:
-    Planner.reply = json.dumps({"key": "KEY", "things": [], "aspects": ["hotels"]})
+    replies.append(json.dumps({"key": "KEY", "things": [], "aspects": ["hotels"]}))
     notes, answer, actions, told = researched(planned, "Compare the travel policy of 2023 and 2024")
     assert [aspect for aspect, _ in table(notes.compared)] == ["hotels", "hotels"]
     assert actions[0].by_model
@@ -288,7 +274,7 @@ def test_a_model_names_the_aspects(planned: KnowledgeBase) -> None:
 
 
 def test_a_wrong_reply_costs_one_call(planned: KnowledgeBase) -> None:
-    Planner.reply = "Hotels are better now."
+    replies.append("Hotels are better now.")
     notes, answer, actions, _ = researched(planned, "Compare the travel policy of 2023 and 2024")
     assert len(table(notes.compared)) == 6
     assert answer.usage.model_calls == 1
@@ -296,6 +282,6 @@ def test_a_wrong_reply_costs_one_call(planned: KnowledgeBase) -> None:
 
 
 def test_named_aspects_need_no_model(planned: KnowledgeBase) -> None:
-    Planner.reply = ""
+    replies.append("")
     _, answer, _, told = researched(planned, "Compare Otter and Badger in price")
     assert (told.calls, answer.usage.model_calls) == (0, 0)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shutil
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pictures import painted, saved
 from playwright.sync_api import expect
 from served import FIRST, Visit, served
 
-from servers.openai_server import KEY, OpenAIServer, pictures_in
+from servers.openai_server import KEY, OpenAIServer, describing, pictures_in
 
 Open = Callable[..., Visit]
 SAYS = "A photo of a wall of Kentish ragstone with a brass plate."
@@ -26,13 +25,9 @@ PASTE = """(text) => {
 }"""
 
 
-def reply(messages: Sequence[Mapping[str, Any]]) -> str:
-    return SAYS if pictures_in(messages) else "no picture"
-
-
 @pytest.fixture(scope="module")
 def model() -> Iterator[OpenAIServer]:
-    with OpenAIServer(reply) as model:
+    with OpenAIServer(describing(SAYS)) as model:
         yield model
 
 

@@ -118,7 +118,7 @@ class Lists:
         Raises:
             RetrievalError: no leg of the search could be run.
         """
-        shown = " ".join(filter(None, (wanted.noun, limits.subject)))
+        shown = ", ".join(filter(None, (wanted.noun, limits.subject)))
         if not limits.subject:
             return await asyncio.to_thread(self._by_filter, shown, limits)
         allowed = both(self._allowed, limits.where)
@@ -198,12 +198,13 @@ class Lists:
             if row in chunks and self._request.reader.may_read(chunks[row].metadata):
                 by_document[chunks[row].document_id].append((row, chunks[row]))
         subject = _Subject(self._version, limits.subject, language, self._request)
-        also = _Subject(self._version, f"{limits.kind} {limits.subject}", language, self._request)
+        kind = f"{limits.kind} {limits.subject}"
+        also = _Subject(self._version, kind, language, self._request) if limits.kind else subject
         items, hits = list[Item](), list[Hit]()
         for own in by_document.values():
             if not _is_of(date_of(own[0][1].metadata), limits.years):
                 continue
-            asked = subject if not limits.kind or own[0][1].document_id in limits.of_kind else also
+            asked = subject if own[0][1].document_id in limits.of_kind else also
             share, hit, span = max(map(asked.best, (chunk for _, chunk in own)), key=lambda one: one[0])
             if share >= FITS and span:
                 hits.append(hit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -17,7 +17,7 @@ from pictures import painted, saved
 
 from ragstone.core.records import Document
 from ragstone.serve.http.admission import MAX_PICTURED
-from servers.openai_server import KEY, Fault, OpenAIServer, pictures_in
+from servers.openai_server import KEY, Fault, OpenAIServer, describing
 
 pytest.importorskip("PIL")
 
@@ -29,13 +29,9 @@ PNG = saved(painted("red"), "PNG")
 URL = f"data:image/png;base64,{b64encode(PNG).decode()}"
 
 
-def reply(messages: Sequence[Mapping[str, Any]]) -> str:
-    return SAYS if pictures_in(messages) else "no picture"
-
-
 @pytest.fixture(scope="module")
 def model() -> Iterator[OpenAIServer]:
-    with OpenAIServer(reply) as model:
+    with OpenAIServer(describing(SAYS)) as model:
         yield model
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import streamlit as st
@@ -59,13 +59,13 @@ def _keep(drafted: Sequence[Drafted]) -> None:
 
 def _corrected(desk: Desk, drafted: Sequence[Drafted]) -> None:
     """Draw the table and what becomes of it."""
-    table = [
-        {"keep": True, "question": one.question, "source": one.source, "evidence": one.evidence, "lang": one.lang}
-        | {"kind": one.kind}
-        for one in drafted
-    ]
+    table = [{"keep": True, **asdict(one)} for one in drafted]
     edited = st.data_editor(  # pyright: ignore[reportUnknownMemberType] - untyped
-        table, num_rows="dynamic", hide_index=True, key=f"table {st.session_state[_VERSION]}"
+        table,
+        num_rows="dynamic",
+        hide_index=True,
+        column_order=("keep", "question", "source", "evidence", "lang", "kind"),
+        key=f"table {st.session_state[_VERSION]}",
     )
     text = as_csv(kept(edited))
     try:
