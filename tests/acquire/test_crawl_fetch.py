@@ -118,7 +118,7 @@ def test_limits_what_a_site_can_send(reply: Reply, said: str, passing: bool) -> 
     with pytest.raises(FetchError, match=said) as raised:
         served(reply)
     assert raised.value.passing == passing
-    assert time.perf_counter() - started < 3
+    assert time.perf_counter() - started < 10
 
 
 def test_silent_or_missing_server_is_a_temporary_failure() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -129,18 +128,6 @@ def test_topics_of_labelled_press_releases(data_dir: Path) -> None:
     precision, recall = measured(data_dir, lambda text: topics.find(text, SETTINGS), "topics")
     assert precision > 0.64  # 0.672, of 53 topics
     assert recall > 0.78  # 0.811
-
-
-def test_metadata_is_fast(data_dir: Path) -> None:
-    files = sorted((data_dir / "telekom_press" / "dev" / "txt").iterdir())
-    documents = [Document(id=file.name, text=file.read_text(encoding="utf-8")) for file in files]
-    for document in documents:
-        enrich(document, SETTINGS)
-    started = time.process_time()
-    for document in documents:
-        enrich(document, SETTINGS)
-    # We measured above 600 per second; the limit leaves room for slower machines.
-    assert len(documents) / (time.process_time() - started) > 200
 
 
 def test_derives_metadata_of_a_news_table(data_dir: Path) -> None:

