@@ -184,7 +184,7 @@ async def _ask(engine: KnowledgeBase, question: str, texts: Mapping[str, str], d
     ]
     tally.degraded += any(words in notices for words in NOTICES.values())
     tally.cited += len(answer.citations)
-    found = {hit.chunk.document_id: hit.chunk.text for hit in answer.hits if hit.chunk.is_web}
+    found = {hit.chunk.document_id: hit.chunk.text for hit in answer.hits if hit.chunk.is_outside}
     for one in answer.citations:
         text = texts.get(one.document_id) or found.get(one.document_id, "")
         exists = any(one.quote in result["content"] for result in RESULTS) or one.document_id in texts

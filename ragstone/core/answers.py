@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from ragstone.core.kinds import Kind
-from ragstone.core.records import Evidence, Hit
+from ragstone.core.records import TOOL, Evidence, Hit, SourceType
 from ragstone.core.search_step import SearchStep
 from ragstone.core.shown import shown, shown_html
 
@@ -84,14 +84,24 @@ class Citation:
     @property
     def origin(self) -> str:
         """Whose words the quote has, if they do not stand in the original; empty if they do."""
+        if self.document_id.startswith(TOOL):
+            return "the result of a tool"
         return f"a description of a picture by {self.described_by}" if self.described_by else ""
+
+    @property
+    def where(self) -> str:
+        """The address of the document, or its id; empty for the result of a tool without an address."""
+        return self.url or ("" if self.document_id.startswith(TOOL) else self.document_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A document or web page behind an answer, with the best score of its chunks. None stands for what is unknown."""
+    """What is behind an answer, with the best score of its chunks: a document, a web page, or the result of a tool.
 
-    type: Literal["internal", "web"]
+    None stands for what is unknown.
+    """
+
+    type: SourceType
     title: str | None
     author: str | None
     url: str | None

@@ -318,11 +318,11 @@ class Judge(Protocol):
         ...
 
 
-class WebSearch(Protocol):
-    """Searches the web if stored documents do not answer. Its pages are never stored."""
+class OutsideSearch(Protocol):
+    """Searches the web, or asks a tool, if stored documents do not answer. What it finds is never stored."""
 
     async def search(self, query: str, k: int, request: Request) -> list[Document]:
-        """Return the ``k`` best pages.
+        """Return at most ``k`` texts, the best first.
 
         Raises:
             RetrievalError: the service cannot be reached, or refuses.

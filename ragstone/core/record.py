@@ -75,7 +75,7 @@ def prose_start(chunk: Chunk) -> int:
 
 
 def _fields_of(chunk: Chunk, line: str) -> list[_Field]:
-    if chunk.index or chunk.is_web or _AFTER_NAME not in line[:_LONGEST_NAME]:
+    if chunk.index or chunk.is_outside or _AFTER_NAME not in line[:_LONGEST_NAME]:
         return []
     return [*_fields(line, {" ".join(key.split()): value for key, value in chunk.metadata.items()})]
 

@@ -177,8 +177,10 @@ Acquired = Document | Skipped | Unchanged | Finished
 
 
 # ---------------------------------------------------------------- chunk
-WEB = "web:"
-"""Prefix of the ids of web pages, which are evidence for one question and never stored."""
+SourceType = Literal["internal", "web", "tool"]
+"""Where a passage is from: a stored document, a web page, or the result of a tool."""
+WEB, TOOL = "web:", "tool:"
+"""Prefixes of the ids of what is found outside: evidence for one question, never stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -213,9 +215,14 @@ class Chunk:
     facts: Metadata = field(default_factory=dict[str, "Scalar | tuple[Scalar, ...]"])
 
     @property
-    def is_web(self) -> bool:
-        """Whether this is a web page. Ids of stored chunks are hashes, so they cannot have the prefix."""
-        return self.id.startswith(WEB)
+    def source_type(self) -> SourceType:
+        """Where it is from. Ids of stored chunks are hashes, so they cannot have a prefix."""
+        return "web" if self.id.startswith(WEB) else "tool" if self.id.startswith(TOOL) else "internal"
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether it is not of a stored document."""
+        return self.id.startswith((WEB, TOOL))
 
     @property
     def path(self) -> str:

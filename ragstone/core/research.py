@@ -18,9 +18,9 @@ Effort = Literal["quick", "thorough", "research"]
 """How much work a question is worth: one search, a few more, or as many as lead on."""
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
 
-ActionKind = Literal["search", "document", "name", "read", "list", "stop"]
+ActionKind = Literal["search", "document", "name", "read", "list", "tool", "stop"]
 """What can be done next: ``search`` for words; search in one ``document``; look up passages with a ``name``; ``read``
-the passages around one; ``list`` the documents that fit; ``stop``."""
+the passages around one; ``list`` the documents that fit; ask a ``tool`` outside; ``stop``."""
 ACTIONS: tuple[ActionKind, ...] = get_args(ActionKind)
 
 
@@ -61,14 +61,15 @@ def budget_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """One thing to do: its kind, the words to look for, and the id of a document, if it is about one."""
+    """One thing to do: its kind, the words to look for, and the id of a document or name of a tool, if it needs one."""
 
     kind: ActionKind
     text: str = ""
     document: str = ""
+    tool: str = ""
 
     def __str__(self) -> str:
-        within = f" in {self.document}" if self.document else ""
+        within = f" in {self.document}" if self.document else f" {self.tool}" if self.tool else ""
         return f"{self.kind}{within}: {self.text}" if self.text else f"{self.kind}{within}"
 
 

@@ -39,7 +39,7 @@ def under(version: Components, settings: Settings, *, policy: int = 0) -> Compon
 
 
 def quoting(settings: Settings) -> Settings:
-    """Return settings under which no language model and no web search is called."""
+    """Return settings under which no language model, no web search and no tool is called."""
     respond, rank, query = settings.respond, settings.rank, settings.query
     extractive = type(respond.model)()
     return settings.model_copy(
@@ -47,7 +47,7 @@ def quoting(settings: Settings) -> Settings:
             "respond": respond.model_copy(update={"model": extractive, "cheap": "", "check": "match"}),
             "review": settings.review.model_copy(update={"judge": "off"}),
             "rank": rank.model_copy(update={"reranker": "none" if rank.reranker == "model" else rank.reranker}),
-            "query": query.model_copy(update={"web": type(query.web)()}),
+            "query": query.model_copy(update={"web": type(query.web)(), "tools": {}}),
         }
     )
 

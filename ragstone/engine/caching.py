@@ -171,7 +171,7 @@ class ResultCache:
         A web page belongs to one question, so an answer that uses one is not cached. Confidence depends on the words of
         the reader's documents, so readers with other rights have other keys.
         """
-        if evidence.missing or not self._cache.keeps("answers") or any(hit.chunk.is_web for hit in evidence.hits):
+        if evidence.missing or not self._cache.keeps("answers") or any(hit.chunk.is_outside for hit in evidence.hits):
             return None
         state = self._state()
         hits = (*evidence.hits, *evidence.versions, *evidence.tables, *(one.hit for one in evidence.passages))

@@ -57,7 +57,7 @@ def _source(hit: Hit) -> Source:
     author = facts.get("author") or facts.get("authors") or ""
     sentiment = facts.get("sentiment")
     return Source(
-        type="web" if hit.chunk.is_web else "internal",
+        type=hit.chunk.source_type,
         title=hit.chunk.title or None,
         author=(", ".join(map(str, author)) if isinstance(author, tuple) else str(author)) or None,
         url=hit.chunk.url or None,

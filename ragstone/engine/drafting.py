@@ -11,7 +11,7 @@ from typing import TypeVar
 from ragstone.chunk import Outlined
 from ragstone.core.answers import Citation, Draft, SentenceClosed, TextWritten, Turn
 from ragstone.core.errors import RagstoneError
-from ragstone.core.records import WEB, Evidence
+from ragstone.core.records import TOOL, WEB, Evidence
 from ragstone.core.request import Request
 from ragstone.engine.cited import placed, refuse_misquotes
 from ragstone.engine.components import Components
@@ -98,7 +98,7 @@ class Drafting:
             citations: of an answer, or of one sentence.
             outlines: documents read for the same answer; those read now are added.
         """
-        for id in {one.document_id for one in citations if not one.chunk_id.startswith(WEB)} - outlines.keys():
+        for id in {one.document_id for one in citations if not one.chunk_id.startswith((WEB, TOOL))} - outlines.keys():
             try:
                 outlines[id] = Outlined.of(self._version.catalog.document(id))
             except RagstoneError:  # removed a moment ago; the answer still stands

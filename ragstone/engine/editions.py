@@ -136,7 +136,7 @@ def _meant(
     hit: Hit, family: Sequence[_Version], question: Question, fixed: Sequence[Requirement]
 ) -> tuple[Hit, list[Hit]]:
     """Return a hit in the version that the question means, and the same passage in the others."""
-    if not family or hit.chunk.is_web:
+    if not family or hit.chunk.is_outside:
         return hit, []
     own = _Version(hit.chunk)
     others = [

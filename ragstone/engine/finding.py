@@ -1,4 +1,4 @@
-"""The evidence for a question: from the documents that it names, with their tables, and from the web if need be."""
+"""The evidence for a question: from the documents that it names, with their tables, and from outside if need be."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ragstone.engine.passages import with_passages
 from ragstone.engine.search import Search
 from ragstone.engine.whole_tables import with_rows
 from ragstone.language.files import english_name
-from ragstone.query.web import why_search, with_web
+from ragstone.query.outside import why_search, with_outside
 from ragstone.question import Context, read
 from ragstone.respond.replies import is_choice
 from ragstone.review.judge import sufficiency
@@ -107,24 +107,27 @@ class Finding:
         return replace(evidence, notices=(*notices, *evidence.notices))
 
     async def _checked(self, evidence: Evidence, request: Request, timings: Timings) -> Checked:
-        """Return the evidence with a judge's verdict, and with web pages below it if it may not suffice."""
-        judge, web, own = self._version.models.judge(), self._version.models.web(), self._version.settings.query
-        if judge is None and web is None:
+        """Return the evidence with a judge's verdict; if it may not suffice, with what the web and tools say."""
+        judge, own = self._version.models.judge(), self._version.settings.query
+        outside = [one for one in self._version.models.outside() if one.may_be_used(request.reader)]
+        if judge is None and not outside:
             return Checked(evidence=evidence)
         with timings.stage("judge"):
             adequacy, problem = await sufficiency(judge, evidence, request) if judge else (None, "")
-            enough = await self._version.models.answerer().answerability(evidence, request) if web else 1.0
+            enough = await self._version.models.answerer().answerability(evidence, request) if outside else 1.0
         if problem:
             evidence = replace(evidence, missing=(*evidence.missing, problem))
         reasons = why_search(adequacy, enough, evidence.question, own.web.threshold)
-        if web is None or not reasons:
+        if not outside or not reasons:
             return Checked(evidence=evidence, adequacy=adequacy)
-        with timings.stage("web"):
-            evidence, from_web = await with_web(evidence, web, own.web, request)
-        if from_web:
-            notice = f"The web was searched because {', and '.join(reasons)}."
+        with timings.stage("outside"):
+            evidence, useful = await with_outside(evidence, outside, request)
+        if useful:
+            names, were = " and ".join(map(str, useful)), "were" if len(useful) > 1 else "was"
+            notice = f"T{names[1:]} {were} searched because {', and '.join(reasons)}."
             evidence = replace(evidence, notices=(*evidence.notices, notice))
-        return Checked(evidence=evidence, adequacy=None if from_web else adequacy, web_searched=True)
+        web_searched = any(one.type == "web" for one in outside)
+        return Checked(evidence=evidence, adequacy=None if useful else adequacy, web_searched=web_searched)
 
 
 def unfulfilled(wishes: Wishes) -> str:

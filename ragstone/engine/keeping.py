@@ -98,7 +98,7 @@ def _of_pictures(citations: Sequence[Citation]) -> Iterator[str]:
 
 def kept(version: Components, answer: Answer, session: str, evidence: Evidence, request: Request) -> Answer:
     """Return the answer once it is written to the journal; a failure becomes one of its notices."""
-    history, used = version.history, {hit.chunk.document_id for hit in evidence.hits if not hit.chunk.is_web}
+    history, used = version.history, {hit.chunk.document_id for hit in evidence.hits if not hit.chunk.is_outside}
     if not request.is_kept or not version.catalog.contains([*used]):  # removed meanwhile, perhaps erased
         return answer
     if session:

@@ -106,6 +106,14 @@ def _named(settings: Settings) -> Iterator[Destination]:
         sent=f"{QUESTION}, if the documents may not answer it",
         setting=f"query.web.engine={engine}",
     )
+    for name, tool in settings.query.tools.items():
+        chosen = "" if tool.words == "question" else ", or words that a language model chose"
+        yield Destination(
+            kind="tool",
+            address=tool.url,
+            sent=f"{QUESTION}{chosen}, if the documents may not answer it",
+            setting=f"query.tools.{name}",
+        )
     destinations = {
         "index.vectors": (own.vectors, "the vector of every chunk, and of each question"),
         "index.keywords": (own.keywords, "the words of every chunk, and of each question"),

@@ -83,7 +83,7 @@ class Overviews:
             return named[0].document_id if len(named) == 1 else ""
         evidence = await self._search.in_conversation(question, earlier, where, request, timings)
         hits = (*evidence.hits, *evidence.tables)
-        return rests_on(last.answer, [hit for hit in hits if not hit.chunk.is_web])
+        return rests_on(last.answer, [hit for hit in hits if not hit.chunk.is_outside])
 
     # ------------------------------------------------------------ two documents
 

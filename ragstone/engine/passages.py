@@ -50,7 +50,7 @@ def with_passages(version: Components, evidence: Evidence) -> Evidence:
 def _widened(version: Components, hit: Hit, outlines: dict[str, Outlined | None]) -> Hit:
     """Return a hit with the text of its section around it, as far as that fits."""
     chunk = hit.chunk
-    if chunk.is_web or chunk.facts.get("is_table") or record_of(chunk) or len(chunk.text) >= WIDEST:
+    if chunk.is_outside or chunk.facts.get("is_table") or record_of(chunk) or len(chunk.text) >= WIDEST:
         return hit
     id = chunk.document_id
     if id not in outlines:

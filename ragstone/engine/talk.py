@@ -280,7 +280,7 @@ def _choices(evidence: Evidence) -> list[str]:
     fitting = [
         hit.chunk
         for hit in evidence.hits
-        if not hit.chunk.is_web and all(stem in f"{hit.chunk.title} {hit.chunk.headed}".lower() for stem in stems)
+        if not hit.chunk.is_outside and all(stem in f"{hit.chunk.title} {hit.chunk.headed}".lower() for stem in stems)
     ]
     named = dict.fromkeys(chunk.title for chunk in fitting if chunk.title)
     if len(named) < LEAST_CHOICES:

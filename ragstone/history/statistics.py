@@ -25,7 +25,8 @@ from ragstone.history.store import JournalStore
 
 BOUNDS = tuple(round(1.25**power, 3) for power in range(-10, 54))
 """Upper ends of the buckets of times, in milliseconds, each a quarter longer, from 0.1 ms to 2.3 minutes."""
-LEGS = ("vector", "bm25", "web")
+LEGS = ("vector", "bm25", "web", "tool")
+OUTSIDE = ("web", "tool")
 FOUND = ("both", "only vector", "only bm25")
 """How a stored piece of evidence was found."""
 CACHED = ("search", "answer")
@@ -306,7 +307,7 @@ def _found_by(hits: Sequence[Hit]) -> list[tuple[str, str]]:
     found: list[str] = []
     for hit in hits:
         legs = [leg for leg in LEGS if any(step.stage.startswith(leg) for step in hit.why)]
-        stored = [leg for leg in legs if leg != "web"]
+        stored = [leg for leg in legs if leg not in OUTSIDE]
         found += [*legs, *(["both"] if len(stored) == 2 else [f"only {leg}" for leg in stored])]
     return [("found by", name) for name in found]
 

@@ -44,7 +44,7 @@ def _rows(compared: Compared) -> Iterator[list[str]]:
 def _cited(cell: Citation | None) -> tuple[str, str]:
     if cell is None:
         return "", ""
-    place = ", ".join(filter(None, (cell.url or cell.document_id, f"p. {cell.page}" if cell.page else "")))
+    place = ", ".join(filter(None, (cell.where, f"p. {cell.page}" if cell.page else "")))
     return _cell(cell.quote), _cell(f"{place}, characters {cell.start}-{cell.end}")
 
 

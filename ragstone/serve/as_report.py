@@ -86,8 +86,8 @@ def _closed(text: str) -> str:
 
 
 def _row(one: Citation) -> str:
-    page, where = f"p. {one.page}" if one.page else "", one.url or one.document_id
-    place = ", ".join(filter(None, (one.section, page, where, one.origin)))
+    page = f"p. {one.page}" if one.page else ""
+    place = ", ".join(filter(None, (one.section, page, one.where, one.origin)))
     return f"| {one.marker} | {_plain(one.title or one.document_id)} | {_plain(place)} | {_plain(one.quote)} |"
 
 

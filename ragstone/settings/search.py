@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
-from ragstone.settings.services import Section
+from ragstone.settings.services import Key, Section, ServiceAddress, ToolName
 
 
 class WebSettings(Section):
@@ -26,10 +26,48 @@ class WebSettings(Section):
     characters: int = Field(default=10_000, ge=100, le=100_000, description="Characters to read from each web page.")
 
 
+class ToolSettings(Section):
+    """A tool of an MCP server. What it returns is evidence for one question, and never stored."""
+
+    url: ServiceAddress = Field(
+        default="", description="URL of the server's streamable HTTP, such as https://tickets.example.org/mcp."
+    )
+    tool: str = Field(default="", description="Name of the tool on the server. It should only read.")
+    about: str = Field(
+        default="", max_length=200, description="What it finds, in a few words, for a language model that plans."
+    )
+    argument: str = Field(
+        default="", description="Argument that takes the words. By default, the only text that the tool requires."
+    )
+    arguments: dict[str, str | int | float | bool] = Field(
+        default={}, description="Further arguments, sent as they are with every call."
+    )
+    results: int = Field(default=10, ge=1, le=50, description="Results to use as evidence.")
+    characters: int = Field(default=10_000, ge=100, le=100_000, description="Characters to read from each result.")
+    api_key: Key = Field(default=SecretStr(""), description="Key, sent as a bearer token.")
+    groups: tuple[str, ...] = Field(default=(), description="Groups whose questions it may get; empty for everyone's.")
+    words: Literal["question", "planned"] = Field(
+        default="question",
+        description="What it gets: the question as typed, or also words that a language model chose in research, which"
+        " may be from passages.",
+    )
+
+    @model_validator(mode="after")
+    def _check_named(self) -> ToolSettings:
+        if not (self.url and self.tool):
+            raise ValueError("a tool needs a url and the name of the tool on that server")
+        return self
+
+
 class QuerySettings(Section):
     """How candidates are found."""
 
     web: WebSettings = WebSettings()
+    tools: dict[ToolName, ToolSettings] = Field(
+        default={},
+        description="Tools of MCP servers, by names of yours, that are asked if the documents may not answer, such as"
+        " `{tickets: {url: https://..., tool: search_issues}}`.",
+    )
     method: Literal["vector", "bm25", "hybrid"] = Field(
         default="hybrid", description="Search by vectors, by keywords (BM25), or by both."
     )

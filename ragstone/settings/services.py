@@ -70,6 +70,7 @@ Key = Annotated[SecretStr, AfterValidator(_sendable)]
 Secret = SecretStr
 """Text that is never printed."""
 ServerName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$"), AfterValidator(_unreserved)]
+ToolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 CatalogName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$"), AfterValidator(_free)]
 CollectionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{2,40}$")]
 

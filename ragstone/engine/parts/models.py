@@ -16,7 +16,6 @@ from ragstone.core.protocols import (
     Reranker,
     TokenEmbedder,
     TokenMatcher,
-    WebSearch,
 )
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
@@ -28,7 +27,7 @@ from ragstone.engine.leaving import model_address, served_at
 from ragstone.engine.parts.history import HistoryParts
 from ragstone.engine.parts.indexes import IndexParts
 from ragstone.engine.parts.source import Source
-from ragstone.query.web import build_web_search
+from ragstone.query.outside import Outside, build_outside
 from ragstone.respond import build_answerer
 from ragstone.respond.writing.overview import OverviewWriter, build_overview_writer
 from ragstone.respond.writing.tiers import TieredAnswerer, unproved
@@ -51,7 +50,7 @@ LEAST_MARKS = 0.7
 class ModelParts:
     """The readers and writers.
 
-    ``chat``, ``overviews``, ``judge``, ``web``, ``reranker`` and ``captions`` are None if the settings name none.
+    ``chat``, ``overviews``, ``judge``, ``reranker`` and ``captions`` are None if the settings name none.
     """
 
     embedder: Lazy[Embedder]
@@ -63,7 +62,7 @@ class ModelParts:
     overviews: Lazy[OverviewWriter | None]
     judge: Lazy[Judge | None]
     reranker: Lazy[Reranker | None]
-    web: Lazy[WebSearch | None]
+    outside: Lazy[tuple[Outside, ...]]
     captions: Lazy[Captions | None]
 
 
@@ -189,10 +188,10 @@ def build_models(
         ),
         judge=judge,
         reranker=pool.part("reranker", (*reads, settings.rank.reranker), reranker),
-        web=pool.part(
-            "web",
-            (settings.query.web, settings.services),
-            lambda: build_web_search(settings.query.web, settings.services),
+        outside=pool.part(
+            "outside",
+            (settings.query.web, settings.query.tools, settings.services),
+            lambda: build_outside(settings.query, settings.services),
         ),
         captions=source.shared.part(
             "captions",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ragstone.core.access import both
+from ragstone.core.access import Reader, both
 from ragstone.core.filters import Filter, In
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
@@ -15,6 +15,7 @@ from ragstone.engine.components import Components
 from ragstone.engine.replied import hits_of_chunks
 from ragstone.engine.search import Search
 from ragstone.engine.steps import named_hits
+from ragstone.query.outside import Outside
 from ragstone.question import read
 
 READ = 10
@@ -27,6 +28,11 @@ AROUND = 2
 """Passages before and after one that is read on."""
 
 
+def plannable(version: Components, reader: Reader) -> list[Outside]:
+    """Return what may be asked outside with words that a model chose, for this reader."""
+    return [one for one in version.models.outside() if one.may_be_planned and one.may_be_used(reader)]
+
+
 class Actions:
     """Takes actions in one version of a knowledge base, for one reader."""
 
@@ -37,7 +43,7 @@ class Actions:
         """Return the passages that an action finds, best first, only those that the reader may read.
 
         Raises:
-            RetrievalError: no leg of a search could be run.
+            RetrievalError: no leg of a search could be run, or the tool failed.
         """
         match action.kind:
             case "search":
@@ -53,9 +59,18 @@ class Actions:
                 hits = [*{hit.chunk.document_id: hit for hit in reversed(every)}.values()][::-1]
             case "read":
                 hits = await asyncio.to_thread(self._around, action.document, read_so_far)
+            case "tool":
+                hits = await self._asked(action.tool, action.text)
             case "stop":
                 hits = []
         return [hit for hit in hits if self._request.reader.may_read(hit.chunk.metadata)]
+
+    async def _asked(self, tool: str, text: str) -> list[Hit]:
+        """Return what a tool finds, if the reader may use it."""
+        for one in plannable(self._version, self._request.reader):
+            if one.name == tool:
+                return [*await one.hits(text, self._request)]
+        return []
 
     async def _found(self, text: str, where: Filter | None, count: int) -> list[Hit]:
         evidence = await self._search.evidence(read(text), where, count, self._request, Timings())

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from ragstone.core.access import both
+from ragstone.core.access import Reader, both
 from ragstone.core.answers import Answered, Draft, Event, EvidenceFound, SentenceClosed, TextWritten, Turn
 from ragstone.core.errors import ResponseError, RetrievalError
 from ragstone.core.filters import Filter, In
@@ -36,7 +36,7 @@ from ragstone.engine.keeping import answer_of, judged, kept
 from ragstone.engine.passages import with_passages
 from ragstone.engine.replied import Replied
 from ragstone.engine.replying import Replying
-from ragstone.engine.research.actions import READ, Actions
+from ragstone.engine.research.actions import READ, Actions, plannable
 from ragstone.engine.research.by_model import ModelPlanner
 from ragstone.engine.research.comparing import Comparing
 from ragstone.engine.research.earlier import findings
@@ -149,7 +149,7 @@ class Research:
             yield own.note(Action(kind="search", text=own.question.wording.text), new)
             if earlier and allowed is None and (point.depends or point.refers or point.rewritten):
                 yield own.note(Action(kind="read", text="what the last answer rests on"), own.add(earlier))
-            planners = self._planners(spending, asks_model=needs_more)
+            planners = self._planners(spending, request.reader, asks_model=needs_more)
             actions = Actions(version, self._search, allowed, request)
             async with aclosing(_taken(own, planners, actions, request, spending, place / len(points))) as events:
                 async for event in events:
@@ -177,10 +177,12 @@ class Research:
             evidence = _merged(question, checked)
         yield await self._answered(whole, evidence, request, timings, session)
 
-    def _planners(self, spending: Spending, *, asks_model: bool) -> list[Planner]:
+    def _planners(self, spending: Spending, reader: Reader, *, asks_model: bool) -> list[Planner]:
         """Return who plans, in order: the rules cost nothing, so a model plans only what they leave."""
         model = self._version.models.chat()
-        return [RulePlanner(), ModelPlanner(model, spending)] if model and asks_model else [RulePlanner()]
+        if model is None or not asks_model:
+            return [RulePlanner()]
+        return [RulePlanner(), ModelPlanner(model, spending, plannable(self._version, reader))]
 
     async def _replied(
         self, replied: Replied, request: Request, timings: Timings, session: str

@@ -75,7 +75,7 @@ async def read(
     """Return the sentences of the best chunks, and of web pages, with their scores; tables have cells instead."""
     prose = [hit for hit in evidence.hits if table_of(hit.chunk) is None and not is_only_heading(hit.chunk.text)]
     best, more = prose[:PASSAGES], prose[PASSAGES:]
-    hits = (*best, *(hit for hit in more if hit.chunk.is_web))
+    hits = (*best, *(hit for hit in more if hit.chunk.is_outside))
     question, texts = evidence.question.text, [hit.chunk.headed for hit in hits]
     matches, readings = await asyncio.gather(
         matcher.match(question, texts, request), _readings(reader, question, texts, request)

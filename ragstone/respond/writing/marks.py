@@ -14,7 +14,7 @@ from functools import cache
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
 
-_WORD = rf"(?:web\s+|the\s+)?(?:{any_of(lexicon().layout['cited'])}|s)"
+_WORD = rf"(?:(?:web|tool|the)\s+)?(?:{any_of(lexicon().layout['cited'])}|s)"
 _AND, _REFER = any_of(lexicon().either), any_of(lexicon().layout["see"])
 _ONE = rf"(?:{_WORD}\s*[:#.]?\s*)?[#^]?\d{{1,2}}(?:[:†][^\]】)\n]{{0,60}})?"
 _MANY = rf"{_ONE}(?:\s*(?:[,;&/]|{_AND}|[-–])\s*{_ONE})*"

@@ -25,7 +25,7 @@ from ragstone.core.answers import Message, Turn
 from ragstone.core.errors import SettingsError
 from ragstone.core.kinds import Kind
 from ragstone.core.naming import file_name, name_of
-from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata, Passage, beside, date_of
+from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata, Passage, SourceType, beside, date_of
 from ragstone.core.table import as_markdown, table_of
 from ragstone.language.files import english_name
 from ragstone.respond.writing.told import FIRST_LINE, REFUSAL
@@ -59,13 +59,15 @@ class Prompt(BaseModel):
     forms: dict[Kind, str] = {}
     marker: str
     web_marker: str
+    tool_marker: str
     block: str
     question: str
     examples: tuple[Example, ...] = ()
 
-    def label(self, number: int, *, web: bool = False) -> str:
+    def label(self, number: int, of: SourceType = "internal") -> str:
         """Return the citation label of a source, such as ``[1]``."""
-        return _put(self.web_marker if web else self.marker, {"number": str(number)})
+        marker = {"internal": self.marker, "web": self.web_marker, "tool": self.tool_marker}[of]
+        return _put(marker, {"number": str(number)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +143,7 @@ def compose(
     passages = evidence.passages or [Passage(hit=hit) for hit in evidence.hits]
     for passage in passages:
         hit, number = passage.hit, len(hits) + 1
-        label = prompt.label(number, web=hit.chunk.is_web)
+        label = prompt.label(number, hit.chunk.source_type)
         block = _put(prompt.block, _facts(passage, number, label, budget.characters, shown)).replace(mark, "")
         if (cost := budget.count(block)) <= left:
             blocks.append(block)

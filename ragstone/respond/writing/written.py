@@ -293,8 +293,8 @@ class WrittenAnswer:
         self.proved.append(proved)
         before = len(self.text)
         cited = tuple(self._citation(quote) for quote in proof.quotes)
-        web = {quote.hit.chunk.document_id for quote in proof.quotes if quote.hit.chunk.is_web}
-        labels = [self.prompt.label(one.marker, web=one.document_id in web) for one in cited]
+        chunks = {quote.hit.chunk.document_id: quote.hit.chunk for quote in proof.quotes}
+        labels = [self.prompt.label(one.marker, chunks[one.document_id].source_type) for one in cited]
         self.text += self._between(sentence) if self.text else ""
         start = len(self.text)
         wrong = [CONTRADICTED_MARK] if proof.state == "contradicted" else []

@@ -67,7 +67,7 @@ def sources(answer: Answer, *, shown: Callable[[Metadata], Metadata] = dict) -> 
 def place(citation: Citation) -> str:
     """Return the place of a citation: document, page, section and characters, and the model if it wrote the words."""
     section = citation.section if citation.section != citation.title else ""
-    found = [citation.url or citation.document_id, f"p. {citation.page}" if citation.page else "", section]
+    found = [citation.where, f"p. {citation.page}" if citation.page else "", section]
     span = f"characters {citation.start}-{citation.end}"
     return one_line(", ".join(filter(None, [*found, span, citation.origin])))
 

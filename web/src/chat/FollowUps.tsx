@@ -18,7 +18,7 @@ interface Props {
 export function FollowUps({ turn, asked, onAsk }: Props) {
   const first = turn.answer?.outcome === "answer" ? turn.answer.citations[0] : undefined;
   const target = first && ofCitation(first, []);
-  return target && !target.isWeb ? <Near key={turn.id} {...{ target, asked, onAsk }} /> : null;
+  return target && !target.isOutside ? <Near key={turn.id} {...{ target, asked, onAsk }} /> : null;
 }
 
 function Near({ target, asked, onAsk }: Omit<Props, "turn"> & { target: { documentId: string; start: number } }) {

@@ -2,7 +2,7 @@ import type { Citation, Hit, Listed } from "../api/types";
 import type { Cited } from "../shell/route";
 import { shared } from "../words/shared";
 
-const WEB = "web:";
+const OUTSIDE = /^(web|tool):/;
 const ATTACHED = "uploads/conversations/";
 
 /** A place in a document that can be opened next to the answer. */
@@ -10,8 +10,8 @@ export interface Target {
   /** The number of the citation, if it is one. */
   marker: number | null;
   documentId: string;
-  /** Whether it is a web page, which is not stored. */
-  isWeb: boolean;
+  /** Whether it is a web page or the result of a tool, which are not stored. */
+  isOutside: boolean;
   /** Whether it is attached to the conversation. */
   isAttached: boolean;
   start: number;
@@ -29,7 +29,7 @@ export function ofCitation(one: Citation, hits: readonly Hit[]): Target {
   return {
     marker: one.marker,
     documentId: one.document_id,
-    isWeb: one.chunk_id.startsWith(WEB),
+    isOutside: OUTSIDE.test(one.chunk_id),
     isAttached: one.document_id.startsWith(ATTACHED),
     start: one.start,
     end: one.end,
@@ -46,7 +46,7 @@ export function ofHit(hit: Hit): Target {
   return {
     marker: null,
     documentId: hit.document_id,
-    isWeb: hit.chunk_id.startsWith(WEB),
+    isOutside: OUTSIDE.test(hit.chunk_id),
     isAttached: hit.document_id.startsWith(ATTACHED),
     start: hit.start,
     end: hit.end,
@@ -64,7 +64,7 @@ export function ofListed(one: Listed): Target {
   const title = one.title || nameOf(one.document_id);
   const nowhere = {
     marker: null,
-    isWeb: false,
+    isOutside: false,
     isAttached: false,
     start: 0,
     end: 0,
@@ -80,7 +80,7 @@ export function ofListed(one: Listed): Target {
 export function ofPlace({ documentId, start, end }: Cited): Target {
   const unknown = {
     marker: null,
-    isWeb: false,
+    isOutside: false,
     isAttached: false,
     url: "",
     section: "",

@@ -37,7 +37,7 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   const announce = useAnnounce();
   const [view, setView] = useState(chosen);
-  const id = target.isWeb ? null : target.documentId;
+  const id = target.isOutside ? null : target.documentId;
   const [chunk, setChunk] = useState<Range | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another citation shows its own words
   useEffect(() => setChunk(null), [target]);
@@ -148,8 +148,8 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
               isMarkdown={isMarkdown(document.metadata.kind)}
             />
           )}
-          {!document && target.isWeb && <DocumentText text={passage.text} marks={[]} spans={[passage]} />}
-          {!document && !target.isWeb && !error && <p className="quiet">{say.loading}</p>}
+          {!document && target.isOutside && <DocumentText text={passage.text} marks={[]} spans={[passage]} />}
+          {!document && !target.isOutside && !error && <p className="quiet">{say.loading}</p>}
           {error && (
             <>
               <p className="notice warn">

@@ -16,6 +16,7 @@ from ragstone.core.answers import Answer as AnswerRecord
 from ragstone.core.answers import Answered, Event, EvidenceFound, Outcome, SentenceClosed, TextWritten
 from ragstone.core.kinds import Kind
 from ragstone.core.records import Hit as HitRecord
+from ragstone.core.records import SourceType
 from ragstone.engine.knowledge_base import Change
 from ragstone.serve import as_json
 from ragstone.serve.http import errors, question_settings
@@ -187,7 +188,7 @@ class Statement(Response):
 class Source(Response):
     """A document or web page that an answer used."""
 
-    type: Literal["internal", "web"]
+    type: SourceType
     title: str | None
     author: str | None
     url: str | None

@@ -96,6 +96,7 @@ class ActionEvent(Response):
     action: ActionKind
     text: str = Field(description="the words that it looked for")
     document_id: str = Field(description="the document that it was about, if any")
+    tool: str = Field(description="the tool that was asked, if any")
     new: int = Field(description="number of new passages, or of the documents of a list")
     titles: list[str]
     open: list[str] = Field(description="words of the question that no passage has so far")
@@ -108,6 +109,7 @@ class ActionEvent(Response):
             action=taken.action.kind,
             text=taken.action.text,
             document_id=taken.action.document,
+            tool=taken.action.tool,
             new=taken.new,
             titles=list(taken.titles),
             open=list(taken.open),

@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 
 from ragstone.core.answers import Adequacy
 from ragstone.core.errors import RetrievalError, SettingsError
-from ragstone.core.protocols import WebSearch
+from ragstone.core.protocols import OutsideSearch
 from ragstone.core.records import Document
 from ragstone.core.request import Request
-from ragstone.query.web import build_web_search, web_hits, why_search, with_web
+from ragstone.query.outside import Outside, build_outside, outside_hits, why_search, with_outside
 from ragstone.question import read
-from ragstone.settings import WebSettings
 from ragstone.settings.load import load
 from servers.exa_server import KEY, PAGES, ExaServer
 from servers.searching import Fault, SearchServer
@@ -30,22 +29,22 @@ QUICK = ("services.backoff_seconds=[0.01, 20]", "services.retries=2", "services.
 FOUND = evidence("What opened on Monday?", "The library opens at nine.")
 
 
-def exa(server: SearchServer, *settings: str, key: str = KEY) -> WebSearch:
+def exa(server: SearchServer, *settings: str, key: str = KEY) -> OutsideSearch:
     return build("exa", f"services.exa.base_url={server.url}", f"services.exa.api_key={key}", *settings)
 
 
-def searxng(server: SearchServer, *settings: str) -> WebSearch:
+def searxng(server: SearchServer, *settings: str) -> OutsideSearch:
     return build("searxng", f"services.searxng.base_url={server.url}", *settings)
 
 
-def build(engine: str, *settings: str) -> WebSearch:
+def build(engine: str, *settings: str) -> OutsideSearch:
     chosen = load((f"query.web.engine={engine}", *QUICK, *settings)).settings
-    search = build_web_search(chosen.query.web, chosen.services)
-    assert search
-    return search
+    (web,) = build_outside(chosen.query, chosen.services)
+    assert (web.type, web.name, str(web)) == ("web", engine, "the web")
+    return web.search
 
 
-def run(search: WebSearch, k: int = 3) -> list[Document]:
+def run(search: OutsideSearch, k: int = 3) -> list[Document]:
     return asyncio.run(search.search("What opened on Monday?", k, request=Request.by_owner()))
 
 
@@ -81,7 +80,7 @@ def test_searxng_returns_excerpts() -> None:
 
 def test_default_is_off_and_missing_settings_are_named() -> None:
     settings = load().settings
-    assert build_web_search(settings.query.web, settings.services) is None
+    assert build_outside(settings.query, settings.services) == ()
     with pytest.raises(SettingsError, match="EXA_API_KEY"):
         build("exa")
     with pytest.raises(SettingsError, match=r"services\.searxng\.base_url"):
@@ -92,7 +91,7 @@ def test_default_is_off_and_missing_settings_are_named() -> None:
 
 
 @pytest.mark.parametrize("open_", [exa, searxng], ids=["exa", "searxng"])
-def test_retries_transient_failures(open_: Callable[..., WebSearch]) -> None:
+def test_retries_transient_failures(open_: Callable[..., OutsideSearch]) -> None:
     kind = ExaServer if open_ is exa else SearxngServer
     with kind(Fault(status=503), Fault(status=429, headers={"Retry-After": "0"})) as server:
         assert run(open_(server))
@@ -122,7 +121,7 @@ def test_retries_transient_failures(open_: Callable[..., WebSearch]) -> None:
     ids=["500", "400", "402", "404", "429", "redirect", "html", "deep", "no list", "list", "no pages", "large"],
 )
 @pytest.mark.parametrize("open_", [exa, searxng], ids=["exa", "searxng"])
-def test_describes_failures(open_: Callable[..., WebSearch], fault: Fault, said: str, requests: int) -> None:
+def test_describes_failures(open_: Callable[..., OutsideSearch], fault: Fault, said: str, requests: int) -> None:
     with (ExaServer if open_ is exa else SearxngServer)(*[fault] * 3) as server:
         with pytest.raises(RetrievalError, match=said) as told:
             run(open_(server))
@@ -180,32 +179,44 @@ def page(url: str, text: str = "A text.", title: str = "") -> Document:
     return Document(id=url, text=text, url=url, title=title)
 
 
+def web(search: OutsideSearch, *, results: int = 3, characters: int = 10_000) -> Outside:
+    return Outside(type="web", name="exa", search=search, results=results, characters=characters)
+
+
+class Nothing:
+    async def search(self, query: str, k: int, request: Request) -> list[Document]:  # noqa: ARG002
+        return []
+
+
+NOWHERE = web(Nothing())
+
+
 def test_pages_become_web_evidence() -> None:
-    (one,) = web_hits([page("https://a.example/x", "long " * 1000, "A page")], WebSettings(characters=100))
-    assert one.chunk.is_web
+    (one,) = outside_hits([page("https://a.example/x", "long " * 1000, "A page")], web(Nothing(), characters=100))
+    assert one.chunk.is_outside
     assert one.score == 0.8
     assert len(one.chunk.text) <= 100
     assert (one.chunk.start, one.chunk.end) == (0, len(one.chunk.text))
     assert (one.chunk.title, one.chunk.url) == ("A page", "https://a.example/x")
-    assert not hit("a stored chunk").chunk.is_web
+    assert not hit("a stored chunk").chunk.is_outside
 
 
 @pytest.mark.parametrize(
     "url", ["", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "https://", "https://a b", "http://["]
 )
 def test_skips_bad_page_addresses(url: str) -> None:
-    assert web_hits([page(url)], WebSettings()) == ()
+    assert outside_hits([page(url)], NOWHERE) == ()
 
 
 def test_deduplicates_and_limits_pages() -> None:
     twice = [page("https://a.example/"), page("https://a.example/"), page("https://b.example/", "  ")]
-    assert len(web_hits(twice, WebSettings())) == 1
-    assert len(web_hits([page(f"https://a.example/{n}") for n in range(9)], WebSettings(results=2))) == 2
+    assert len(outside_hits(twice, NOWHERE)) == 1
+    assert len(outside_hits([page(f"https://a.example/{n}") for n in range(9)], web(Nothing(), results=2))) == 2
 
 
 def test_web_pages_follow_stored_chunks() -> None:
     with ExaServer() as server:
-        found, used = asyncio.run(with_web(FOUND, exa(server), WebSettings(), request=Request.by_owner()))
+        found, used = asyncio.run(with_outside(FOUND, [web(exa(server))], Request.by_owner()))
     assert used
     assert found.hits[0] == FOUND.hits[0]
     assert [one.chunk.title for one in found.hits[1:]] == [one["title"] for one in PAGES[:3]]
@@ -213,12 +224,12 @@ def test_web_pages_follow_stored_chunks() -> None:
 
 def test_failed_search_keeps_stored_evidence() -> None:
     with ExaServer(Fault(status=402)) as server:
-        found, used = asyncio.run(with_web(FOUND, exa(server), WebSettings(), request=Request.by_owner()))
-    assert (found.hits, used) == (FOUND.hits, False)
+        found, used = asyncio.run(with_outside(FOUND, [web(exa(server))], Request.by_owner()))
+    assert (found.hits, used) == (FOUND.hits, ())
     assert "no credit" in found.missing[0]
     with ExaServer(Fault(body=b'{"results": []}')) as server:
-        found, used = asyncio.run(with_web(FOUND, exa(server), WebSettings(), request=Request.by_owner()))
-    assert (found.hits, used, found.missing) == (FOUND.hits, False, ())
+        found, used = asyncio.run(with_outside(FOUND, [web(exa(server))], Request.by_owner()))
+    assert (found.hits, used, found.missing) == (FOUND.hits, (), ())
     assert found.notices == ("The web was searched, but nothing was found.",)
 
 
