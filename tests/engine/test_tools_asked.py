@@ -81,6 +81,18 @@ def test_a_reader_outside_its_groups_gets_nothing_of_a_tool(folder: Path, server
     )
 
 
+def test_an_answer_from_a_tool_is_not_shown_in_a_shared_conversation(folder: Path, server: ToolServer) -> None:
+    ann, bob = Reader.of("workshop", name="ann"), Reader.of("sales", name="bob")
+    tool = settings(server, "query.tools.tickets.groups=[workshop]")
+    with closing(KnowledgeBase.open(folder, (*FAST, READY, *tool))) as kb:
+        asyncio.run(kb.ask(QUESTION, reader=ann, session="talk"))
+        _, secret = kb.history.share("talk", reader=ann)
+        (own,) = kb.history.turns("talk", reader=ann)
+        (shown,) = kb.history.shared(secret, reader=bob)
+    assert "900" in own.answer
+    assert (shown.text, shown.hits) == (None, ())
+
+
 def test_a_tool_that_is_away_loses_no_answer(folder: Path, server: ToolServer) -> None:
     answer = ask(folder, server, STORED, "query.tools.tickets.url=http://127.0.0.1:9/mcp", "query.web.threshold=1")
     assert "eight gears" in str(answer)
