@@ -18,7 +18,7 @@ from ragstone.core.records import Document
 from ragstone.core.research import ActionTaken, Budget, Compared, Forecast, Notebook, Researched
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.question import read
-from ragstone.question.comparisons import wanted_comparison
+from ragstone.question.wanted import WantedComparison, wanted_of
 from ragstone.serve.as_csv import csv_of
 from ragstone.serve.as_report import html_of, markdown_of
 
@@ -125,8 +125,8 @@ def table(compared: Compared | None) -> dict[tuple[str, str], str]:
 def test_reads_things_and_aspects(
     question: str, things: Sequence[str], aspects: Sequence[str] | None, head: str
 ) -> None:
-    wanted = wanted_comparison(read(question))
-    assert wanted is not None
+    wanted = wanted_of(read(question))
+    assert isinstance(wanted, WantedComparison)
     assert tuple(map(str, wanted.things)) == tuple(things)
     assert aspects is None or wanted.aspects == aspects
     assert wanted.head == head
@@ -134,7 +134,7 @@ def test_reads_things_and_aspects(
 
 @pytest.mark.parametrize("question", ["What does Otter cost?", "Compare the mills", "Who compared the two reports?"])
 def test_other_questions_compare_nothing(question: str) -> None:
-    assert wanted_comparison(read(question)) is None
+    assert not isinstance(wanted_of(read(question)), WantedComparison)
 
 
 def test_versions_of_a_document_are_compared_by_their_sections(kb: KnowledgeBase) -> None:

@@ -13,7 +13,7 @@ from ragstone.core.records import Document
 from ragstone.core.research import ItemList, Notebook, Researched
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.question import read
-from ragstone.question.lists import WantedList, wanted_list
+from ragstone.question.wanted import WantedDocuments, WantedRows, wanted_of
 from ragstone.serve.as_csv import csv_of
 
 TOPICS = ("5G", "fibre", "5G", "satellites", "5G and fibre", "parking")
@@ -52,6 +52,13 @@ def listed(kb: KnowledgeBase, question: str, reader: Reader = OWNER) -> tuple[It
         raise AssertionError("no list")
 
     return asyncio.run(last())
+
+
+def documents_of(question: str) -> WantedDocuments | None:
+    """Return the documents that a question wants, if no table has rows that fit."""
+    wanted = wanted_of(read(question))
+    found = wanted.otherwise if isinstance(wanted, WantedRows) else wanted
+    return found if isinstance(found, WantedDocuments) else None
 
 
 def ids(items: ItemList) -> set[str]:
@@ -116,8 +123,8 @@ def test_csv_has_every_item_and_no_formula(kb: KnowledgeBase) -> None:
     ],
 )
 def test_recognises_lists_in_every_language(question: str, wanted: str) -> None:
-    found = wanted_list(read(question))
-    assert isinstance(found, WantedList)
+    found = documents_of(question)
+    assert found is not None
     assert found.noun == wanted
 
 
@@ -134,4 +141,4 @@ def test_recognises_lists_in_every_language(question: str, wanted: str) -> None:
     ],
 )
 def test_other_questions_are_no_lists(question: str) -> None:
-    assert wanted_list(read(question)) is None
+    assert documents_of(question) is None

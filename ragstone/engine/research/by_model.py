@@ -23,7 +23,7 @@ from ragstone.engine.research.notes import Notes
 from ragstone.engine.research.planning import Planned
 from ragstone.engine.research.spending import Spending
 from ragstone.query.outside import Outside
-from ragstone.question.comparisons import MOST_ASPECTS, MOST_THINGS
+from ragstone.question.wanted import MOST_ASPECTS, MOST_THINGS
 from ragstone.services.chat import complete, keyed, new_key, objects, quoted
 
 IN_A_ROW, IN_ALL = 2, 4

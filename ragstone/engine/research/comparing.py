@@ -36,8 +36,8 @@ from ragstone.engine.research.spending import Spending
 from ragstone.engine.search import Search
 from ragstone.language.facts import words
 from ragstone.question import read
-from ragstone.question.comparisons import MOST_ASPECTS, Thing, WantedComparison, value_question
 from ragstone.question.named import naming_words
+from ragstone.question.wanted import MOST_ASPECTS, Thing, WantedComparison, value_question
 from ragstone.respond.drafts import cite, drafted
 from ragstone.respond.overview.telling import can_be_quoted
 from ragstone.respond.overview.topic import is_form_of

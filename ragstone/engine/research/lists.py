@@ -39,7 +39,7 @@ from ragstone.index.keyword.analyze import STEM
 from ragstone.language.facts import words as words_of
 from ragstone.language.talk import list_words
 from ragstone.query import steps
-from ragstone.question.lists import WantedList
+from ragstone.question.wanted import WantedDocuments
 from ragstone.respond.drafts import cite
 from ragstone.respond.overview.topic import ALIKE, LEAST_LETTERS, is_form_of
 from ragstone.respond.replies import opening
@@ -85,7 +85,7 @@ class Lists:
         self._version, self._request, self._where = version, request, where
         self._allowed = both(request.allowed, where)
 
-    def limits(self, wanted: WantedList) -> Limits:
+    def limits(self, wanted: WantedDocuments) -> Limits:
         """Return the metadata that a question fixes, as a filter, and the rest of its subject."""
         by_name = ByName(self._version, self._where, self._request)
         keys = sorted(self._version.catalog.metadata_keys(by_name.groups) - BOOKKEEPING - MENTIONS - {"id", "title"})
@@ -112,7 +112,7 @@ class Lists:
         where = And(parts=tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
         return Limits(where=where, subject="" if is_empty else subject, years=years, kind=kind, of_kind=of_kind)
 
-    async def listed(self, wanted: WantedList, limits: Limits) -> tuple[ItemList, list[Hit]]:
+    async def listed(self, wanted: WantedDocuments, limits: Limits) -> tuple[ItemList, list[Hit]]:
         """Return the documents that fit, and the passages that are cited.
 
         Raises:

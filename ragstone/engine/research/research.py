@@ -49,9 +49,7 @@ from ragstone.engine.search import Search
 from ragstone.engine.steps import within
 from ragstone.query.where import describe
 from ragstone.question import Context, read
-from ragstone.question.asks import rows_wanted
-from ragstone.question.comparisons import wanted_comparison
-from ragstone.question.lists import wanted_list
+from ragstone.question.wanted import WantedComparison, WantedDocuments, WantedRows, wanted_of
 from ragstone.respond.drafts import replayed, together
 from ragstone.respond.report import comparison_draft, list_draft, with_chain
 
@@ -214,35 +212,38 @@ class Research:
         A list may be of the documents of ``earlier`` passages: "Which of these mention batteries?".
         """
         language = self._version.settings.respond.language or question.language
-        worded, wanted = self._search.worded(question, request), wanted_list(question)
-        if wanted and wanted.of_these:
+        worded, wanted = self._search.worded(question, request), wanted_of(question)
+        if isinstance(wanted, WantedRows | WantedDocuments) and wanted.of_these:
             where = both(where, In(key="id", values=tuple({one.chunk.document_id: one for one in earlier})))
             wanted = wanted if earlier else None
         lists = Lists(self._version, where, request)
-        if (rows := rows_wanted(question)) and (fitting := await lists.rows(rows, worded)):
-            yield spending.forecast(effort, actions=1, plans=0, parts=0)
-            for event in _of_list(worded, *fitting, language):
-                yield event
-        elif wanted:
-            yield spending.forecast(effort, actions=1, plans=0, parts=0)
-            limits = await asyncio.to_thread(lists.limits, wanted)
-            filtered = (describe(limits.where),) if limits.where else ()
-            for event in _of_list(worded, *await lists.listed(wanted, limits), language, filtered):
-                yield event
-        elif compares := wanted_comparison(question):
-            plans = int(self._version.models.chat() is not None and not compares.aspects)
-            cells = len(compares.things) * (1 + (len(compares.aspects) or EXPECTED))
-            yield spending.forecast(effort, actions=cells, plans=plans, parts=0)
-            comparing = Comparing(self._version, where, request, spending)
-            async with aclosing(comparing.compared(compares, worded)) as found:
-                async for event in found:
-                    if isinstance(event, ActionTaken):
-                        yield event
-                    elif made := event.compared:
-                        left = f"the budget ended before {made.unsearched} cells were searched for"
-                        draft = comparison_draft(made, language)
-                        for one in _told(event, draft, "comparison", (left,) if made.unsearched else ()):
-                            yield one
+        match wanted:
+            case WantedRows() if fitting := await lists.rows(wanted.rows, worded):
+                yield spending.forecast(effort, actions=1, plans=0, parts=0)
+                for event in _of_list(worded, *fitting, language):
+                    yield event
+            case (WantedDocuments() as documents) | WantedRows(otherwise=WantedDocuments() as documents):
+                yield spending.forecast(effort, actions=1, plans=0, parts=0)
+                limits = await asyncio.to_thread(lists.limits, documents)
+                filtered = (describe(limits.where),) if limits.where else ()
+                for event in _of_list(worded, *await lists.listed(documents, limits), language, filtered):
+                    yield event
+            case WantedComparison():
+                plans = int(self._version.models.chat() is not None and not wanted.aspects)
+                cells = len(wanted.things) * (1 + (len(wanted.aspects) or EXPECTED))
+                yield spending.forecast(effort, actions=cells, plans=plans, parts=0)
+                comparing = Comparing(self._version, where, request, spending)
+                async with aclosing(comparing.compared(wanted, worded)) as found:
+                    async for event in found:
+                        if isinstance(event, ActionTaken):
+                            yield event
+                        elif made := event.compared:
+                            left = f"the budget ended before {made.unsearched} cells were searched for"
+                            draft = comparison_draft(made, language)
+                            for one in _told(event, draft, "comparison", (left,) if made.unsearched else ()):
+                                yield one
+            case _:
+                pass
 
     async def _with_notes(self, checked: Checked, notes: Notes) -> Checked:
         """Return the evidence of the first search with the passages that belong together in front."""

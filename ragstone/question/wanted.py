@@ -1,26 +1,57 @@
-"""Questions that compare things in some aspects: "Compare the revenue of Alpha and Beta in 2022 and 2023".
+"""Questions for more than one answer: rows of a table, documents, or a comparison, each read once into a record.
 
-A question is read as segments, each an enumeration behind "of", "in" or nothing. One of them names the things, another
-one periods, and what is left the aspects.
+"Which bikes cost more than 4000?" wants rows, "All press releases about 5G in 2023" documents, and "Compare the revenue
+of Alpha and Beta in 2022 and 2023" a comparison.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from ragstone.core.question import Question
+from ragstone.core.question import Comparison, Question
+from ragstone.language import lexicon
 from ragstone.language.files import tried
-from ragstone.language.talk import compare_words
+from ragstone.language.talk import compare_words, list_words
+from ragstone.question.rows import rows_of
 
 MAX_QUESTION = 300
-"""Characters of a question that may compare."""
+"""Characters of a question that is looked at."""
 MOST_THINGS, MOST_ASPECTS = 8, 12
 """Things and aspects of a comparison."""
 _EDGES = " \t,.;:?!\"'“”„«»"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedDocuments:
+    """Documents that a question wants listed.
+
+    ``subject`` are the words that the documents must be about; empty if only the filter limits them. ``noun`` names
+    the things as the question does, and ``years`` are those of its periods. ``language`` is that of the words that ask.
+    ``of_these`` says that it asks for some of the documents before.
+    """
+
+    noun: str
+    subject: str
+    years: tuple[int, ...] = ()
+    language: str = "en"
+    of_these: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedRows:
+    """Rows of a table that a question wants listed, and the documents that it may want otherwise."""
+
+    rows: Comparison
+    otherwise: WantedDocuments | None
+
+    @property
+    def of_these(self) -> bool:
+        """Whether the question asks for some of the documents before."""
+        return self.otherwise is not None and self.otherwise.of_these
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,17 +92,17 @@ class _Segment:
         return len(self.items) > 1
 
 
-def wanted_comparison(question: Question) -> WantedComparison | None:
-    """Return what a question wants compared; None if it wants something else."""
+def wanted_of(question: Question) -> WantedRows | WantedDocuments | WantedComparison | None:
+    """Return what a question wants besides one answer; None if it wants nothing of this kind."""
     text = question.wording.typed.strip(_EDGES)
     if not 0 < len(text) <= MAX_QUESTION:
         return None
-    for language in tried(question.language):
-        if found := _beginning(language).match(text):
-            periods = [one.text for one in question.requirements if one.period]
-            if wanted := _read([*_segments(text[found.end() :], language, periods)], language):
-                return wanted
-    return None
+    languages = tried(question.language)
+    if compared := next(filter(None, (_comparison(question, text, one) for one in languages)), None):
+        return compared
+    documents = next(filter(None, (_documents(question, text, one) for one in languages)), None)
+    rows = next(filter(None, (_rows(text, one) for one in languages)), None)
+    return WantedRows(rows=rows, otherwise=documents) if rows else documents
 
 
 def value_question(aspect: str, thing: Thing, language: str) -> str:
@@ -80,6 +111,92 @@ def value_question(aspect: str, thing: Thing, language: str) -> str:
     owner = words.owner.format(name=thing.name) if thing.name else ""
     period = words.period.format(period=thing.period) if thing.period else ""
     return f"{words.aspect.format(aspect=aspect)}{owner}{period}?"
+
+
+# ---------------------------------------------------------------- rows and documents
+
+
+def _rows(text: str, language: str) -> Comparison | None:
+    words = list_words(language)
+    begins = rf"(?:{words.every}|(?P<which>{words.which}))\s+(?:(?:{words.articles})\s+)*"
+    head = re.match(begins, text, re.IGNORECASE)
+    return rows_of(text[head.end() :], must_limit=head["which"] is not None) if head else None
+
+
+def _documents(question: Question, text: str, language: str) -> WantedDocuments | None:
+    for pattern in _patterns(language):
+        found = pattern.fullmatch(text)
+        # "What is the name of" names nothing to list.
+        if found and lexicon(language).search_stop.isdisjoint((found["noun"] or "").lower().split()):
+            return _listed(question, found.groupdict(""), language)
+    return None
+
+
+def _listed(question: Question, found: Mapping[str, str], language: str) -> WantedDocuments | None:
+    noun, subject = found["noun"], found.get("subject", "")
+    periods = [(one.text, one.period) for one in question.requirements if one.period]
+    for text, _ in periods:
+        subject, noun = _without(subject, text, language), _without(noun, text, language)
+    counts = re.fullmatch(list_words(language).count, found["head"].strip(), re.IGNORECASE)
+    if counts and not subject and not periods:
+        return None
+    # The year of a quarter or month is a period of its own.
+    years = {year for _, one in periods if one.kind == "year" for year in range(one.first, one.last + 1)}
+    return WantedDocuments(
+        noun=noun.strip(_EDGES),
+        subject=subject.strip(_EDGES),
+        years=tuple(sorted(years)),
+        language=language,
+        of_these="these" in found,
+    )
+
+
+def _without(text: str, part: str, language: str) -> str:
+    """Return a text without a part and the word that links it: "about 5G in 2023" without "2023"."""
+    links = "|".join(map(re.escape, lexicon(language).search_stop))
+    return re.sub(rf"(?:\b(?:{links})\s+)*{re.escape(part)}", "", text, flags=re.IGNORECASE).strip(_EDGES)
+
+
+@cache
+def _patterns(language: str) -> tuple[re.Pattern[str], ...]:
+    words = list_words(language)
+    head = rf"(?:(?P<head>{{}})\s+)(?:(?:{words.articles})\s+)*"
+    every, which, count = (head.format(one) for one in (words.every, words.which, words.count))
+    documents = rf"(?P<noun>(?:[\w-]+\s+){{0,2}}?(?:{words.nouns}))"
+    things = r"(?P<noun>[\w-]+(?:\s+[\w-]+){0,2}?)"
+    filler = rf"(?:\s+(?:{words.fillers}))*"
+    about = rf"\s+(?:{words.about})\s+(?P<subject>.+)"
+    does = rf"\s+(?:{words.verbs})\s+(?P<subject>.+)"
+    origin = rf"(?P<subject>(?:{words.origin})\s+.+)"
+    some = rf"(?P<head>{words.which}|{words.count}|{words.every})\s+(?P<these>{words.these})(?:\s+(?:{things}))??"
+    forms = (
+        rf"{some}{filler}{does}",
+        rf"{some}{filler}{about}",
+        rf"{some}{filler}\s+{origin}",
+        rf"{every}{documents}{filler}{about}",
+        rf"{every}{things}{filler}{does}",
+        rf"{which}{documents}{filler}{about}",
+        rf"{count}{documents}{filler}{about}",
+        rf"{which}{things}{does}",
+        rf"{count}{documents}{does}",
+        rf"{every}{documents}{filler}(?:\s+{origin})?",
+        rf"{which}{documents}{filler}\s+{origin}",
+        rf"{count}{documents}{filler}\s+{origin}",
+    )
+    return tuple(re.compile(form, re.IGNORECASE) for form in forms)
+
+
+# ---------------------------------------------------------------- comparisons
+
+
+def _comparison(question: Question, text: str, language: str) -> WantedComparison | None:
+    """Return what a question compares, read as segments: each an enumeration behind "of", "in" or nothing.
+
+    One of them names the things, another one periods, and what is left the aspects.
+    """
+    found = _beginning(language).match(text)
+    periods = [one.text for one in question.requirements if one.period]
+    return _read([*_segments(text[found.end() :], language, periods)], language) if found else None
 
 
 def _segments(text: str, language: str, periods: Sequence[str]) -> Iterator[_Segment]:
