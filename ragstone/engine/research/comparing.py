@@ -9,9 +9,8 @@ documents.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 
 from ragstone.chunk import Outlined, sentences
 from ragstone.core.access import both
@@ -23,7 +22,7 @@ from ragstone.core.record import record_of
 from ragstone.core.records import Hit, Span, date_of
 from ragstone.core.request import Request
 from ragstone.core.research import Action, ActionTaken, Aspect, Compared, Notebook
-from ragstone.core.table import Cell, Row, Table, table_of
+from ragstone.core.table import table_of
 from ragstone.core.timing import Timings
 from ragstone.engine.assembly import quoting, under
 from ragstone.engine.by_name import ByName
@@ -40,8 +39,9 @@ from ragstone.question.named import naming_words
 from ragstone.question.wanted import MOST_ASPECTS, Thing, WantedComparison, value_question
 from ragstone.respond.drafts import cite, drafted
 from ragstone.respond.overview.telling import can_be_quoted
-from ragstone.respond.overview.topic import is_form_of
 from ragstone.respond.tables.asked import items, named_in
+from ragstone.respond.tables.things import Attribute, attributes_of
+from ragstone.respond.tables.wording import distinct, has_words
 
 SHOWN = 3
 """Passages of each thing that a model sees when it names aspects."""
@@ -61,44 +61,12 @@ class _Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Named:
-    """A row of a table with a cell that names a thing."""
-
-    hit: Hit
-    table: Table
-    row: Row
-    cell: Cell
-
-    @property
-    def place(self) -> str:
-        """What tells the table from others: its data file, or its document and headings."""
-        return self.table.file or f"{self.hit.chunk.document_id} {self.table.columns}"
-
-    @property
-    def column(self) -> int:
-        """The place of the cell in its row."""
-        return next(at for at, one in enumerate(self.row.cells) if one is self.cell)
-
-    @property
-    def cells(self) -> tuple[tuple[str, _Cell], ...]:
-        """The other cells by the names of their columns."""
-        others = (one for one in self.row.cells if one is not self.cell and one.header)
-        return tuple((" ".join(one.header), _Cell(hit=self.hit, span=one.span)) for one in others)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Column:
-    """A thing; if it is a document, its chunks and its sections with their titles, which are characters of it.
-
-    Otherwise ``named`` are rows of tables that name it, the shortest names first, and ``row`` has the cells of the one
-    that is compared by the names of their columns.
-    """
+    """A thing; if it is a document, its chunks and its sections with their titles, which are characters of it."""
 
     thing: Thing
     hits: tuple[Hit, ...] = ()
     sections: tuple[tuple[str, Span], ...] = ()
-    named: tuple[_Named, ...] = ()
-    row: tuple[tuple[str, _Cell], ...] = ()
 
     @property
     def document(self) -> str:
@@ -131,20 +99,23 @@ class Comparing:
         """Yield the actions, and last the notebook with the comparison; no notebook if there is nothing to compare."""
         columns, aspects = await asyncio.to_thread(self._columns, wanted)
         are_documents = all(one.hits for one in columns)
+        attributes = list[Attribute]()
         if not are_documents:
-            columns = _in_one_table([await self._with_rows(one) for one in columns], aspects)
-            aspects = _as_headings(aspects, _distinct(heading for one in columns for heading, _ in one.row))
-        if not aspects and question.asks.operation and not are_documents:
-            return  # a difference of figures is calculated
-        if not aspects and (layout := await self._planned(question, columns)):
+            hits = [await self._found(str(one.thing)) for one in columns]
+            attributes = attributes_of([str(one.thing) for one in columns], hits, aspects)
+            if not attributes and question.asks.operation:
+                return  # a difference of figures is calculated
+        if not aspects and not attributes and (layout := await self._planned(question, columns)):
             aspects = layout.aspects
             if layout.things and not are_documents:
                 columns = [_Column(thing=Thing(name=one)) for one in layout.things]
+        attributes = attributes or [Attribute(name=one) for one in aspects or _headings(columns)]
         rows, told = list[tuple[str, list[_Cell | None]]](), 0
-        for aspect in (aspects or _headings(columns))[:MOST_ASPECTS]:
-            rows.append((aspect, []))
-            for column in columns:
-                rows[-1][1].append(await self._cell(aspect, column, columns, wanted.language))
+        for attribute in attributes[:MOST_ASPECTS]:
+            rows.append((attribute.name, []))
+            for column, known in zip(columns, attribute.cells or [None] * len(columns), strict=True):
+                cell = _Cell(hit=known.hit, span=known.cell.span) if known else None
+                rows[-1][1].append(cell or await self._cell(attribute.name, column, columns, wanted.language))
                 for taken in self._taken[told:]:
                     yield taken
                 told = len(self._taken)
@@ -192,19 +163,6 @@ class Comparing:
 
     # ------------------------------------------------------------ aspects
 
-    async def _with_rows(self, column: _Column) -> _Column:
-        """Return a thing with the rows of tables that name it in a cell, among what a search for its name finds."""
-        name = str(column.thing)
-        named = [
-            (len(cell.text), _Named(hit=hit, table=table, row=row, cell=cell))
-            for hit in await self._found(name)
-            if (table := record_of(hit.chunk) or table_of(hit.chunk))
-            for row in table.rows
-            for cell in row.cells
-            if _has_words(cell.text, name)
-        ]
-        return replace(column, named=tuple(one for _, one in sorted(named, key=lambda one: one[0])))
-
     async def _planned(self, question: Question, columns: Sequence[_Column]) -> Layout | None:
         """Return what a language model would compare, in one call; None without a model or after a wrong reply."""
         model = self._version.models.chat()
@@ -222,8 +180,6 @@ class Comparing:
 
     async def _cell(self, aspect: str, column: _Column, columns: Sequence[_Column], language: str) -> _Cell | None:
         """Return what is found of a thing in an aspect; None if nothing is, or the budget ended."""
-        if known := dict(column.row).get(aspect):
-            return known
         others = {_words(*said) for one in columns if one is not column for said in one.said(aspect)}
         if cell := _excerpt([*column.said(aspect)], others):
             action = Action(kind="read", text=aspect, document=column.document)
@@ -278,41 +234,6 @@ class Comparing:
         return found
 
 
-def _in_one_table(columns: Sequence[_Column], aspects: Sequence[str]) -> list[_Column]:
-    """Return things with their rows of the table that names at least two of them; as they are without one.
-
-    One column names all things: "Otter" may be the name of a row, or what the article of another row fits. Of several
-    tables and columns, that one counts which has most of the aspects, then the one that names most of the things, and
-    names them first in its cells; then the table that says most, if no aspect is named, and the first column.
-    """
-    places = dict.fromkeys((row.place, row.column) for one in columns for row in one.named)
-    best, most = list[_Named | None](), (0, 0, 0, 0, 0)
-    for place in places:
-        rows = [next((row for row in one.named if (row.place, row.column) == place), None) for one in columns]
-        headings = _distinct(heading for row in rows if row for heading, _ in row.cells)
-        known = sum(any(_has_words(heading, aspect) for heading in headings) for aspect in aspects)
-        first = sum(bool(row and _begins(row.cell.text, one.thing)) for one, row in zip(columns, rows, strict=True))
-        count = sum(row is not None for row in rows)
-        worth = known, count, first, 0 if aspects else len(headings), -place[1]
-        if worth[1] > 1 and (not best or worth > most):
-            best, most = rows, worth
-    return [
-        replace(one, row=row.cells) if row else one for one, row in zip(columns, best or repeat(None), strict=False)
-    ]
-
-
-def _begins(text: str, thing: Thing) -> bool:
-    """Return whether a text begins with the first word of a thing."""
-    said, name = (next(iter(words(one)), None) for one in (text, str(thing)))
-    return said is not None and name is not None and is_form_of(name.lower, said.lower)
-
-
-def _as_headings(aspects: Sequence[str], headings: Sequence[str]) -> tuple[str, ...]:
-    """Return aspects as the headings of a table that have their words; all headings if no aspect is named."""
-    found = [[heading for heading in headings if _has_words(heading, aspect)] or [aspect] for aspect in aspects]
-    return _distinct(one for some in found for one in some) if aspects else tuple(headings)
-
-
 def _names(aspect: str, cell: _Cell) -> bool:
     """Return whether a quote, or what stands above it or beside it, names a word of an aspect or a synonym of one.
 
@@ -326,14 +247,9 @@ def _names(aspect: str, cell: _Cell) -> bool:
     return not wanted or any(named.has(one) or named.has_words(one) for one in wanted)
 
 
-def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct texts, in their order; those that differ in case alone count once."""
-    return tuple({one.casefold(): one for one in reversed([*texts])}.values())[::-1]
-
-
 def _headings(columns: Sequence[_Column]) -> tuple[str, ...]:
     """Return the titles of sections with text, those that most documents have first, else in their order."""
-    every = _distinct(title for one in columns for title, _ in one.sections if next(one.said(title), None))
+    every = distinct(title for one in columns for title, _ in one.sections if next(one.said(title), None))
     has = {name: sum(next(one.said(name), None) is not None for one in columns) for name in every}
     titles = {hit.chunk.title for one in columns for hit in one.hits}
     return tuple(sorted((one for one in every if one not in titles), key=lambda name: -has[name]))
@@ -342,13 +258,7 @@ def _headings(columns: Sequence[_Column]) -> tuple[str, ...]:
 def _is_named(aspect: str, title: str) -> bool:
     """Return whether the title of a section has all words of an aspect, and few others."""
     asked, said = (sum(not one.stop for one in words(text)) for text in (aspect, title))
-    return 0 < asked <= said <= asked + 1 and _has_words(title, aspect)
-
-
-def _has_words(text: str, name: str) -> bool:
-    """Return whether a text has all words of a name, in any form."""
-    said = [one.lower for one in words(text)]
-    return all(any(is_form_of(one.lower, other) for other in said) for one in words(name) if not one.stop)
+    return 0 < asked <= said <= asked + 1 and has_words(title, aspect)
 
 
 def _words(hit: Hit, span: Span) -> str:

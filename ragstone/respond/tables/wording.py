@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from ragstone.language.facts import alike, words
+from ragstone.respond.overview.topic import is_form_of
 
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
@@ -42,3 +44,14 @@ def is_same(one: str, other: str) -> bool:
 def contains(text: str, part: str) -> bool:
     """Return whether a normalized text has all words of another one in a row."""
     return f" {part} " in f" {text} "
+
+
+def has_words(text: str, name: str) -> bool:
+    """Return whether a text has all words of a name, in any form."""
+    said = [one.lower for one in words(text)]
+    return all(any(is_form_of(one.lower, other) for other in said) for one in words(name) if not one.stop)
+
+
+def distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct texts, in their order; those that differ in case alone count once."""
+    return tuple({one.casefold(): one for one in reversed([*texts])}.values())[::-1]

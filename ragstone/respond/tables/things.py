@@ -1,0 +1,160 @@
+"""Things that a table compares: one column names them, and the other columns, or the whole table, say in what.
+
+"Price" is the heading of a column; "Bikes sold" may be the heading of a table whose columns are quarters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from ragstone.core.record import record_of
+from ragstone.core.records import Hit
+from ragstone.core.table import table_of
+from ragstone.language.facts import words
+from ragstone.respond.overview.topic import is_form_of
+from ragstone.respond.tables.dates import QUARTER, dates
+from ragstone.respond.tables.features import TableCell
+from ragstone.respond.tables.wording import distinct, has_words
+
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribute:
+    """An aspect as a table calls it, and its cell for each thing: None for a thing that no row of the table names.
+
+    There are no cells if no table has it.
+    """
+
+    name: str
+    cells: tuple[TableCell | None, ...] = ()
+
+
+def attributes_of(things: Sequence[str], hits: Sequence[Sequence[Hit]], aspects: Sequence[str]) -> list[Attribute]:
+    """Return the attributes that some aspects mean, or without aspects those of the table that says most.
+
+    A table counts if one column names at least two of the things: "Otter" may be the name of a row, or what the article
+    of another row fits. An aspect that no table has is an attribute without cells.
+
+    Args:
+        things: their names.
+        hits: what was found for each thing.
+        aspects: in what to compare the things, in the words of the question.
+    """
+    named = [_naming(thing, found) for thing, found in zip(things, hits, strict=True)]
+    places = dict.fromkeys(map(_place, chain.from_iterable(named)))
+    at_places = ([[one for one in some if _place(one) == place] for some in named] for place in places)
+    tables = [one for some in at_places if (one := _Rows(things, some)).count > 1]
+    if not aspects:
+        most = max(tables, key=lambda one: (one.count, one.first, len(one.headings), -one.column), default=None)
+        return [most.attribute(one, one) for one in most.headings] if most else []
+    meant = [[one for table in tables if (one := table.meant(aspect))] for aspect in aspects]
+    known = Counter(id(one.table) for some in meant for one in some)
+    attributes = dict[str, Attribute]()
+    for aspect, some in zip(aspects, meant, strict=True):
+        best = max(some, key=lambda one: (one.by_heading, known[id(one.table)], *one.worth), default=None)
+        attributes |= {one.name: one for one in (best.attributes() if best else [Attribute(name=aspect)])}
+    return [attributes[name] for name in distinct(attributes)]
+
+
+class _Rows:
+    """The rows of a table that name things in one column; of several for one thing, the one with the shortest name."""
+
+    def __init__(self, things: Sequence[str], named: Sequence[Sequence[TableCell]]) -> None:
+        self._names = [next(iter(some), None) for some in named]
+        self._are_sure = not any(len(some) > 1 and some[0].cell.text == some[1].cell.text for some in named)
+        found = [one for one in self._names if one]
+        self.count, self.column, self._about = len(found), found[0].cell.column, _about(found[0])
+        self.first = sum(
+            one is not None and _begins(one.cell.text, thing) for one, thing in zip(self._names, things, strict=True)
+        )
+        others = (cell for one in found for cell in one.row.cells if cell.column != self.column and cell.header)
+        self.headings = distinct(" ".join(cell.header) for cell in others)
+
+    def attribute(self, name: str, heading: str) -> Attribute:
+        """Return the cells below a heading."""
+        return Attribute(name=name, cells=tuple(one and self._below(heading, one) for one in self._names))
+
+    def meant(self, aspect: str) -> _Meant | None:
+        """Return the headings that an aspect means; None if it means none.
+
+        They have its words. If only what stands above the table has them, a heading counts that just says when, the
+        latest of several, or that of the only column.
+        """
+        if named := [one for one in self.headings if has_words(one, aspect)]:
+            return _Meant(table=self, headings={one: one for one in named}, by_heading=True)
+        if not self._are_sure or not has_words(self._about, aspect):
+            return None
+        dated = {one: when for one in self.headings if (when := _when(one))}
+        if not dated and len(self.headings) == 1:
+            dated = {self.headings[0]: (0, 0)}
+        if not dated:
+            return None
+        latest = max(dated, key=lambda one: dated[one])
+        return _Meant(table=self, headings={f"{self._about} · {latest}": latest}, date=dated[latest])
+
+    def _below(self, heading: str, name: TableCell) -> TableCell | None:
+        cells = (cell for cell in name.row.cells if cell is not name.cell and " ".join(cell.header) == heading)
+        return next((replace(name, cell=cell) for cell in cells), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Meant:
+    """Headings of a table that an aspect means, by what to call them; ``date`` is the year and month that they name."""
+
+    table: _Rows
+    headings: Mapping[str, str]
+    by_heading: bool = False
+    date: tuple[int, int] = (0, 0)
+
+    @property
+    def worth(self) -> tuple[int | tuple[int, int], ...]:
+        """How well the table names the things, and how late the date is; more is better."""
+        return self.table.count, self.table.first, self.date, -self.table.column
+
+    def attributes(self) -> list[Attribute]:
+        return [self.table.attribute(name, heading) for name, heading in self.headings.items()]
+
+
+def _naming(thing: str, hits: Sequence[Hit]) -> list[TableCell]:
+    """Return the cells of tables that name a thing, the shortest first."""
+    named = [
+        TableCell(hit=hit, place=0, table=table, row=row, cell=cell)
+        for hit in hits
+        if (table := record_of(hit.chunk) or table_of(hit.chunk))
+        for row in table.rows
+        for cell in row.cells
+        if has_words(cell.text, thing)
+    ]
+    return sorted(named, key=lambda one: len(one.cell.text))
+
+
+def _place(name: TableCell) -> tuple[object, ...]:
+    """Return what tells a column of names from others: the data file, or document, headings and title of a table."""
+    table = name.table
+    return table.file or (name.hit.chunk.document_id, table.columns, _about(name)), name.cell.column
+
+
+def _about(name: TableCell) -> str:
+    """Return the title of a table: its caption, or the heading above it, which may be the end of the caption."""
+    caption, heading = name.table.caption, name.hit.chunk.heading
+    return heading if caption.endswith(heading) and heading else caption or heading
+
+
+def _begins(text: str, thing: str) -> bool:
+    """Return whether a text begins with the first word of a thing."""
+    said, name = (next(iter(words(one)), None) for one in (text, thing))
+    return said is not None and name is not None and is_form_of(name.lower, said.lower)
+
+
+def _when(heading: str) -> tuple[int, int] | None:
+    """Return the year of a heading and its last month, 0 if it names none; None if it says more than when."""
+    text = _IN_BRACKETS.sub(" ", heading)
+    found = dates(text)
+    if not found.years or any(not word.stop and not found.covers(word.span) for word in words(text)):
+        return None
+    return max(found.years), max([*found.months, *(QUARTER * one for one in found.quarters)], default=0)
