@@ -97,15 +97,23 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowLimit:
-    """A limit for rows: values ``above`` it or below it fit, itself too if it is ``included``.
+    """A limit for rows: values from ``least`` to ``most`` fit, these two themselves only if they are ``included``.
 
-    ``currency`` is the code of its currency; empty if it names none.
+    One of them may be None. ``currency`` is the code of their currency; empty if they name none. ``decimal`` is the
+    sign before decimals in the language of the question.
     """
 
-    above: bool
+    least: Decimal | None = None
+    most: Decimal | None = None
     included: bool
-    value: Decimal
     currency: str = ""
+    decimal: str = "."
+
+    def admits(self, value: Decimal) -> bool:
+        """Return whether a value fits."""
+        if value in (self.least, self.most):
+            return self.included
+        return (self.least is None or value > self.least) and (self.most is None or value < self.most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

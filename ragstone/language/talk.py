@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import get_args
+from typing import Literal, get_args
 
 from ragstone.core.kinds import CollectionFact, TalkKind
 from ragstone.language.files import languages, table
+from ragstone.language.words import plain
+
+Amount = Literal["price", "weight"]
+"""What a verb may ask for without naming it: "cost", "weigh"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +69,23 @@ class ListWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitWords:
+    """Patterns of limits of rows, each before a number, and the sign before the decimals of that.
+
+    ``above`` and ``below`` leave the number out, ``least`` and ``most`` include it, and ``between`` stands before two
+    numbers with ``until`` in between.
+    """
+
+    above: str
+    below: str
+    least: str
+    most: str
+    between: str
+    until: str
+    decimal: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompareWords:
     """Patterns of questions that compare things, and texts of the question for one value.
 
@@ -108,6 +129,25 @@ def report_words(language: str) -> ReportWords:
 def list_words(language: str) -> ListWords:
     """Return the words of questions for lists of a language, which has a file."""
     return ListWords(**table(language)["lists"])
+
+
+@cache
+def limit_words(language: str) -> LimitWords:
+    """Return the limits of rows of a language, which has a file."""
+    return LimitWords(**table(language)["limits"])
+
+
+@cache
+def amount_verbs(amount: Amount, language: str) -> frozenset[str]:
+    """Return the verbs that ask for an amount in a language, in lower case without diacritics."""
+    return frozenset(map(plain, table(language)["amounts"][amount]["verbs"]))
+
+
+@cache
+def amount_columns(amount: Amount) -> tuple[str, ...]:
+    """Return the columns that have an amount, in all languages: a table may be in another one than the question."""
+    columns = (column for language in languages() for column in table(language)["amounts"][amount]["columns"])
+    return tuple(dict.fromkeys(map(plain, columns)))
 
 
 @cache

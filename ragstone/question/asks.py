@@ -1,15 +1,20 @@
-"""What kind of value answers a question: a number, a name, a sum, or the largest or smallest."""
+"""What kind of value answers a question: a number, a name, a sum, the largest of a column, or which rows fit."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from functools import cache
 
-from ragstone.core.question import Asks, Extreme, Operation
+from ragstone.core.question import Asks, Comparison, Extreme, Operation, RowLimit, Wanted
 from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
+from ragstone.language.facts import words
 from ragstone.language.message import message_words, writing
-from ragstone.question.rows import comparison_of
+from ragstone.language.money import MARK, currency_of
+from ragstone.language.talk import amount_columns, amount_verbs, limit_words
+from ragstone.respond.tables.asked import terms
 
 MAX_QUESTION = 2000
 """Characters of a question that are looked at."""
@@ -94,3 +99,135 @@ def _extreme(lower: str) -> Extreme | None:
     if found is None:
         return None
     return "largest" if found["largest"] else "smallest"
+
+
+# ---------------------------------------------------------------- all rows of a table
+
+_LARGEST = (
+    r"highest|largest|greatest|biggest|most|maximum|max|top|longest|tallest|heaviest|latest|newest|youngest|oldest"
+    r"|earliest|lowest|smallest|least|fewest|minimum|min|shortest|lightest|cheapest|priciest|costliest|fastest"
+)
+_EXTREME = re.compile(rf"\b(?:{_LARGEST})\b")
+_ASKS = re.compile(r"\b(?:what|which|who|whose|where|when|name|show|list|find|give)\b")
+_COUNT = re.compile(r"\bhow many\b|\b(?:number|count) of\b")
+_DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b")
+_SMALLEST = frozenset(["lowest", "smallest", "least", "fewest", "minimum", "min", "shortest", "lightest", "cheapest"])
+_PRICED = frozenset(["cheapest", "priciest", "costliest", "expensive"])
+_WEIGHED = frozenset(["heaviest", "lightest"])
+_OF = {
+    "longest": ("length", "duration", "distance"),
+    "shortest": ("length", "duration", "distance"),
+    "tallest": ("height",),
+    "fastest": ("speed",),
+}
+"""The columns that other words of the largest or smallest mean without naming them."""
+_YEARS = re.compile(r"\b(?:1[5-9]|20)\d\d\b.*\b(?:1[5-9]|20)\d\d\b")
+_NOT_COMPARED = frozenset(["latest", "newest", "youngest", "oldest", "earliest", "top"])
+"""Words whose column does not follow from them: the oldest has the greatest age, or the smallest year."""
+
+
+def comparison_of(question: str) -> Comparison | None:
+    """Return what a question compares over the rows of a table; None if it compares nothing, or several things."""
+    lower = question.lower()
+    limits = _limits_in(lower, "en")
+    extremes = _EXTREME.findall(_limits("en").sub(" ", lower))  # "at most 5" asks for no largest
+    if _COUNT.search(lower):
+        if extremes or len(limits) > 1:
+            return None
+        limit = _limit(limits[0], "en") if limits else None
+        wanted: Wanted = "distinct" if _DIFFERENT.search(lower) else "count"
+        return Comparison(wanted=wanted, words=tuple(_telling(lower, limits)), limit=limit)
+    if len(extremes) != 1 or limits or not _ASKS.search(lower):
+        return None
+    (extreme,) = extremes
+    adjective = "expensive" if extreme in ("most", "least") and f"{extreme} expensive" in lower else extreme
+    if extreme in _NOT_COMPARED:
+        return None
+    telling = [word for word in _telling(lower, ()) if word.lower not in (extreme, adjective)]
+    wanted = "smallest" if extreme in _SMALLEST else "largest"
+    return Comparison(wanted=wanted, words=tuple(telling), columns=_columns(adjective))
+
+
+def _columns(adjective: str) -> tuple[str, ...]:
+    """Return the columns that an adjective means without naming them."""
+    if adjective in _PRICED:
+        return amount_columns("price")
+    return amount_columns("weight") if adjective in _WEIGHED else _OF.get(adjective, ())
+
+
+def rows_of(text: str, language: str, *, must_limit: bool) -> Comparison | None:
+    """Return what rows must have that a question wants listed: "Which products cost less than 9 euro?".
+
+    None if it has several limits or asks for the largest.
+
+    Args:
+        text: the question, behind the words that ask for a list.
+        language: of these words.
+        must_limit: whether only some of the rows of a table can be meant.
+    """
+    lower = text.lower()
+    limits = _limits_in(lower, language)
+    limit = _limit(limits[0], language) if limits else None
+    if len(limits) > 1 or _EXTREME.search(_limits(language).sub(" ", lower)):
+        return None
+    costs, weighs = amount_verbs("price", language), amount_verbs("weight", language)
+    found = [*_telling(lower, limits)]
+    told = tuple(word for word in found if word.lower not in costs | weighs)
+    columns = tuple[str, ...]()
+    if any(word.lower in weighs for word in found):
+        columns = amount_columns("weight")
+    elif len(told) < len(found) or (limit and limit.currency):
+        columns = amount_columns("price")
+    return Comparison(wanted="some rows" if must_limit else "rows", words=told, columns=columns, limit=limit)
+
+
+def _limits_in(lower: str, language: str) -> list[re.Match[str]]:
+    """Return the limits in a question; "between 2018 and 2019" is a period."""
+    found = _limits(language).finditer(lower)
+    return [one for one in found if not (_YEARS.search(one[0]) and not currency_of(one[0]))]
+
+
+@cache
+def _limits(language: str) -> re.Pattern[str]:
+    """Return a pattern of the limits of a language, whose numbers are plain and no shares."""
+    known = limit_words(language)
+    other = "." if known.decimal == "," else ","
+    digits = rf"(?:\d{{1,3}}(?:[{other}\u00a0\u202f ]\d{{3}})+|\d+)(?:[{known.decimal}]\d+)?(?![.,]?\d)"
+    mark, end = rf"(?:{MARK} ?)?", rf"\b(?! ?%)(?! (?:{lexicon().large})\b)"
+    one = rf"(?:(?P<least>{known.least})|(?P<most>{known.most})|(?P<above>{known.above})|(?P<below>{known.below}))"
+    two = rf"(?:{known.between}) {mark}(?P<from>{digits})(?: ?[^\W\d_]+)? (?:{known.until}) {mark}(?P<to>{digits})"
+    return re.compile(
+        rf"\b(?:{one} {mark}(?P<limit>{digits})|{two}){end}(?: ?(?P<unit>[^\W\d_]+|[^\w\s.,;:?!]))?", re.IGNORECASE
+    )
+
+
+def _limit(match: re.Match[str], language: str) -> RowLimit:
+    decimal = limit_words(language).decimal
+    first, last, only = (
+        Decimal(re.sub(rf"[^\d{decimal}]", "", match[name]).replace(",", ".")) if match[name] else None
+        for name in ("from", "to", "limit")
+    )
+    return RowLimit(
+        least=only if match["least"] or match["above"] else first,
+        most=only if match["most"] or match["below"] else last,
+        included=not (match["above"] or match["below"]),
+        currency=currency_of(re.sub(r"\d", " ", match[0])),  # "rm4000"
+        decimal=decimal,
+    )
+
+
+def _telling(lower: str, limits: Sequence[re.Match[str]]) -> Iterator[Word]:
+    """Yield the words of a question that must be found in a table: neither those that only ask nor those of a limit."""
+    for word in words(lower):
+        inside = any(one.start() <= word.span.start < _end(one) for one in limits)
+        asks = word.lower in _ASKING or word.lower in terms().frame
+        if not inside and not word.stop and not asks:
+            yield word
+
+
+def _end(limit: re.Match[str]) -> int:
+    """Return where a limit ends: behind the word after it, if that is a currency."""
+    return limit.end() if currency_of(limit["unit"] or "") else max(limit.end("limit"), limit.end("to"))
+
+
+_ASKING = frozenset(["number", "count", "different", "distinct", "unique", "there", "overall", "whole", "total"])

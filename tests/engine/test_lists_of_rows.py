@@ -17,6 +17,10 @@ from ragstone.engine.knowledge_base import KnowledgeBase
 PRODUCTS = "product,price (EUR),colour\nOtter,3490,green\nBell,24,red\nLock,89,black\nChain,100,black\n"
 DEALERS = "dealer,country,dealer since,bikes sold in 2025\nPedal,United Kingdom,2013,214\nRad,Germany,2019,150\n"
 EMPLOYEES = "name,role,office\nIda Holm,engineer,Berlin\nTom Reyes,engineer,Paris\nEva Lind,accountant,Berlin\n"
+WERKZEUG = "Werkzeug,Preis (EUR),Gewicht (kg)\nHammer,24,1.2\nSäge,89,2.5\nBohrer,3490,4.8\n"
+RÄDER = "# Räder\n\n| Rad | Preis |\n|---|---|\n| Reiher | 3.490 € |\n| Dachs | 1.204 € |\n| Wiesel | 990 € |\n"
+PREKES = "prekė,kaina (EUR),svoris (kg)\nVarpelis,24,1.2\nSpyna,89,2.5\nGrandinė,3490,4.8\n"
+BARANG = "barang,harga (RM),berat (kg)\nLoceng,24,1.2\nKunci,89,2.5\nRantai,3490,4.8\n"
 MANUAL = """\
 # Commands
 
@@ -58,6 +62,10 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
         "products.csv": PRODUCTS,
         "dealers.csv": DEALERS,
         "employees.csv": EMPLOYEES,
+        "werkzeug.csv": WERKZEUG,
+        "räder.md": RÄDER,
+        "prekes.csv": PREKES,
+        "barang.csv": BARANG,
         "manual.md": MANUAL,
     }.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -95,6 +103,7 @@ def listed(kb: KnowledgeBase, question: str, session: str = "") -> tuple[ItemLis
         ("all employees in the Berlin office", ["Ida Holm", "Eva Lind"]),
         ("List every engineer", ["Ida Holm", "Tom Reyes"]),
         ("List every option of SET", ["TIMEZONE", "ENCODING", "TIMEOUT"]),
+        ("Which products cost between 50 and 100 euro?", ["Lock", "Chain"]),
     ],
 )
 def test_lists_the_rows_that_fit(kb: KnowledgeBase, question: str, expected: list[str]) -> None:
@@ -104,6 +113,29 @@ def test_lists_the_rows_that_fit(kb: KnowledgeBase, question: str, expected: lis
     assert [one.title for one in items.items] == expected
     assert f"Rows that fit: {len(expected)}." in answer.answer
     assert answer.outcome == "answer"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Welche Werkzeuge kosten weniger als 3.500 Euro?", ["Hammer", "Säge", "Bohrer"]),
+        ("Welche Werkzeuge kosten mindestens 89 Euro?", ["Säge", "Bohrer"]),
+        ("Welche Räder kosten mehr als 1.000 Euro?", ["Reiher", "Dachs"]),
+        ("Alle Werkzeuge zwischen 20 und 100 Euro", ["Hammer", "Säge"]),
+        ("Welche Werkzeuge haben ein Gewicht über 1,5?", ["Säge", "Bohrer"]),
+        ("Kurios prekės kainuoja mažiau nei 100 eurų?", ["Varpelis", "Spyna"]),
+        ("Kurios prekės kainuoja ne mažiau kaip 89 eurus?", ["Spyna", "Grandinė"]),
+        ("Visos prekės nuo 50 iki 100 eurų", ["Spyna"]),
+        ("Manakah barang yang berharga kurang daripada RM100?", ["Loceng", "Kunci"]),
+        ("Manakah barang yang berharga sekurang-kurangnya 89 ringgit?", ["Kunci", "Rantai"]),
+        ("Senaraikan semua barang yang berharga antara RM50 dan RM3,500", ["Kunci", "Rantai"]),
+    ],
+)
+def test_reads_limits_in_other_languages(kb: KnowledgeBase, question: str, expected: list[str]) -> None:
+    items, _ = listed(kb, question)
+    assert items is not None
+    assert items.are_rows
+    assert [one.title for one in items.items] == expected
 
 
 def test_each_row_is_cited(kb: KnowledgeBase) -> None:

@@ -16,7 +16,7 @@ _MEAN = re.compile(r"(?<!weighted[ -])\b(?:average|mean)\b")
 _FIGURE = re.compile(
     rf"([(\-–−]?)(?:\s|{MARK})*([(\-–−]?)\s*((?:\d{{1,3}}(?:,\d{{2,3}})*,\d{{3}}|\d+)(?:\.\d+)?)(?:\s*{MARK})?\s*\)?"
 )
-_DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])")
+DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d{3}(?![\d.,])")
 """A figure that is a thousand times greater in Europe than in America: 1.200."""
 _SCALE = re.compile(r"%|\bpercent|\b(?:thousand|million|billion)", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"\(([^\W\d_]{1,4})\)")
@@ -33,7 +33,7 @@ def calculation(wanted: Operation | None, cells: Sequence[Cell]) -> str:
     figures = [value for cell in cells if (value := value_of(cell.text)) is not None]
     if not wanted or len(figures) < 2 or len(figures) < len(cells) or len({cell.row for cell in cells}) > 1:
         return ""
-    if not are_comparable(cells) or (any(_DOTTED.search(cell.text) for cell in cells) and "percent" not in wanted):
+    if not are_comparable(cells) or (any(DOTTED.search(cell.text) for cell in cells) and "percent" not in wanted):
         return ""
     terms = " + ".join(map(_term, figures))
     if wanted == "mean":
@@ -76,7 +76,7 @@ def are_comparable(cells: Sequence[Cell]) -> bool:
     if len({tuple(sorted(one.lower() for one in _SCALE.findall(above))) for above in headings}) > 1:
         return False
     units = [tuple(_IN_BRACKETS.findall(above)) for above in headings]
-    return len({one for one in units if one}) < 2 and len({bool(_DOTTED.search(cell.text)) for cell in cells}) < 2
+    return len({one for one in units if one}) < 2 and len({bool(DOTTED.search(cell.text)) for cell in cells}) < 2
 
 
 def _term(value: Decimal) -> str:

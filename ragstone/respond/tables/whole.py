@@ -21,7 +21,7 @@ from ragstone.language import lexicon
 from ragstone.language.facts import Word
 from ragstone.language.money import MARK, currencies
 from ragstone.language.words import any_of
-from ragstone.respond.tables.calculate import value_of
+from ragstone.respond.tables.calculate import DOTTED, value_of
 from ragstone.respond.tables.cell_kinds import NOTHING
 from ragstone.respond.tables.features import TableCell
 from ragstone.respond.tables.lookup import Looked
@@ -35,6 +35,9 @@ _MIN_ROWS = 2
 _TIES = 3
 """Rows with the same largest value that are shown."""
 _UNIT = re.compile(rf"(?P<before>{MARK}?)\s*(?P<figure>[-−–(]?\d[\d,]*(?:\.\d+)?\)?)\s*(?P<after>[^\d\s]{{0,12}})")
+_DECIMAL_POINT = re.compile(r"\d\.\d{1,2}(?!\d)|\d,\d{3}")
+_DECIMAL_COMMA = re.compile(r"\d,\d{1,2}(?!\d)")
+_SWAPPED = str.maketrans(",.", ".,")
 _ROW = frozenset(["row", "record", "entry", "entries", "item", "line"])
 """Words for the rows of any table."""
 
@@ -200,11 +203,16 @@ def _conditions(asked: Sequence[Word], whole: _Whole) -> tuple[list[_Condition] 
     return out, rest
 
 
-def _measures(rest: Sequence[Word], columns: Iterable[_Column], also: Sequence[str] = ()) -> list[_Column]:
+def _measures(rest: Sequence[Word], columns: Iterable[_Column], also: Iterable[str] = ()) -> list[_Column]:
     """Return the columns whose heading the question names wholly, with some more words; the longer of two."""
     said = {*(singular(word.lower) for word in rest), *also}
     found = [one for one in columns if one.words and all(any(is_same(a, b) for b in said) for a in one.words)]
     return [one for one in found if not any(set(one.words) < set(other.words) for other in found)]
+
+
+def _meant(wanted: Comparison) -> set[str]:
+    """Return the words of the columns that an adjective or a verb means, as headings are compared."""
+    return {singular(one) for one in wanted.columns}
 
 
 def _is_explained(word: Word, whole: _Whole, columns: Sequence[_Column]) -> bool:
@@ -240,7 +248,7 @@ def _largest(
 ) -> Looked | None:
     named = [one for one in _measures(rest, whole.columns) if _values(one)]
     if not named:
-        named = [one for one in whole.columns if set(one.words) & set(wanted.columns) and _values(one)]
+        named = [one for one in whole.columns if set(one.words) & _meant(wanted) and _values(one)]
     subject = _subject(rest, whole)
     if len(named) != 1 or subject is None:
         return None
@@ -307,8 +315,8 @@ def _within(
 ) -> _Limited | None:
     """Return what a limit is for; None if it is not clear. Of several prices of a row the largest is what one pays."""
     figures = [one for one in whole.columns if one.words != subject.words and _values(one)]
-    named = _measures(rest, figures, wanted.columns)
-    named = named or [one for one in figures if set(one.words) & set(wanted.columns)]
+    named = _measures(rest, figures, _meant(wanted))
+    named = named or [one for one in figures if set(one.words) & _meant(wanted)]
     money = [currencies(f"{one.name} {next(iter(one.cells.values())).cell.text}") for one in named]
     if not named or (len(named) > 1 and not all(money)):
         return None
@@ -316,12 +324,20 @@ def _within(
         return None
     values: dict[int, Decimal] = {}
     for column in named:
-        for n, value in _values(column).items():
+        for n, value in _values(column, limit.decimal).items():
             values[n] = max(value, values.get(n, value))
-    rows = {n for n, one in values.items() if (one > limit.value if limit.above else one < limit.value)}
-    rows |= {n for n, one in values.items() if limit.included and one == limit.value}
-    sign = (">" if limit.above else "<") if not limit.included else ("≥" if limit.above else "≤")
-    return _Limited(columns=named, rows=rows, said=f"{' / '.join(one.name for one in named)} {sign} {limit.value:,}")
+    rows = {n for n, one in values.items() if limit.admits(one)}
+    return _Limited(columns=named, rows=rows, said=_said(limit, " / ".join(one.name for one in named)))
+
+
+def _said(limit: RowLimit, name: str) -> str:
+    """Return what a limit says of a column, as "price < 100" or "50 ≤ price ≤ 100"."""
+    below, above = ("≤", "≥") if limit.included else ("<", ">")
+    if limit.least is None:
+        return f"{name} {below} {limit.most:,}"
+    if limit.most is None:
+        return f"{name} {above} {limit.least:,}"
+    return f"{limit.least:,} {below} {name} {below} {limit.most:,}"
 
 
 def _fitting(wanted: Comparison, whole: _Whole) -> FittingRows | None:
@@ -380,12 +396,20 @@ def _looked(cells: Sequence[TableCell], calculation: str, conditions: Sequence[_
     return Looked(cells=tuple(cells), probability=EXACT, calculation=calculation, keys=tuple(named))
 
 
-def _values(column: _Column) -> dict[int, Decimal]:
-    """Return the numbers of a column by row; none if a cell is no number, or if they have several units."""
+def _values(column: _Column, decimal: str = ".") -> dict[int, Decimal]:
+    """Return the numbers of a column by row; none if a cell is no number, or if they have several units.
+
+    The cells show whether a comma is before their decimals. If they only have figures such as "1.200", the sign
+    ``decimal`` of the question decides.
+    """
     out: dict[int, Decimal] = {}
     units = set[tuple[str, str]]()
-    for n, one in column.cells.items():
-        text = one.cell.text
+    texts = {n: one.cell.text for n, one in column.cells.items()}
+    said = " | ".join(texts.values())
+    has_comma = _DECIMAL_COMMA.search(said) or (decimal == "," and DOTTED.search(said))
+    if has_comma and not _DECIMAL_POINT.search(said):
+        texts = {n: text.translate(_SWAPPED) for n, text in texts.items()}
+    for n, text in texts.items():
         if NOTHING.fullmatch(text):
             continue
         match = _UNIT.fullmatch(text)
