@@ -123,6 +123,8 @@ def test_lists_the_rows_that_fit(kb: KnowledgeBase, question: str, expected: lis
         ("Welche Räder kosten mehr als 1.000 Euro?", ["Reiher", "Dachs"]),
         ("Alle Werkzeuge zwischen 20 und 100 Euro", ["Hammer", "Säge"]),
         ("Welche Werkzeuge haben ein Gewicht über 1,5?", ["Säge", "Bohrer"]),
+        ("Welche Werkzeuge wiegen höchstens 2,5 kg?", ["Hammer", "Säge"]),
+        ("Kurios prekės sveria daugiau nei 1,5 kg?", ["Spyna", "Grandinė"]),
         ("Kurios prekės kainuoja mažiau nei 100 eurų?", ["Varpelis", "Spyna"]),
         ("Kurios prekės kainuoja ne mažiau kaip 89 eurus?", ["Spyna", "Grandinė"]),
         ("Visos prekės nuo 50 iki 100 eurų", ["Spyna"]),
@@ -152,6 +154,7 @@ def test_each_row_is_cited(kb: KnowledgeBase) -> None:
     "question",
     [
         "Which products cost less than 100 dollars?",
+        "Welche Werkzeuge wiegen höchstens 2 Meter?",
         "Which products are loud?",
         "Which products do you recommend?",
         "Which is the cheapest product?",

@@ -18,7 +18,7 @@ from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.language import lexicon
-from ragstone.language.facts import Word
+from ragstone.language.facts import Word, words
 from ragstone.language.money import MARK, currencies
 from ragstone.language.words import any_of
 from ragstone.respond.tables.calculate import DOTTED, value_of
@@ -216,10 +216,10 @@ def _meant(wanted: Comparison) -> set[str]:
 
 
 def _is_explained(word: Word, whole: _Whole, columns: Sequence[_Column]) -> bool:
-    """Return whether a word names a column that is used, or the table, or any of its rows."""
-    own = singular(word.lower)
+    """Return whether a word names a column that is used, or its unit, or the table, or any of its rows."""
+    own, unit = singular(word.lower), lexicon().unit(word.lower)
     named = [*whole.named, *(one for column in columns for one in column.words)]
-    return any(is_same(own, one) for one in named)
+    return any(is_same(own, one) for one in named) or any(unit and unit in _units(one) for one in columns)
 
 
 def _is_figure(word: Word, whole: _Whole, but: Sequence[_Column]) -> bool:
@@ -328,6 +328,12 @@ def _within(
             values[n] = max(value, values.get(n, value))
     rows = {n for n, one in values.items() if limit.admits(one)}
     return _Limited(columns=named, rows=rows, said=_said(limit, " / ".join(one.name for one in named)))
+
+
+def _units(column: _Column) -> set[str]:
+    """Return the units that a heading and the first cell below it name."""
+    said = words(f"{column.name} {next(iter(column.cells.values())).cell.text}".lower())
+    return {word.unit or lexicon().unit(word.lower) for word in said}
 
 
 def _said(limit: RowLimit, name: str) -> str:
