@@ -45,6 +45,7 @@ REVENUE = hit(
     "Product | Q1 2026 | Q1 2025 | Change\nWren | 968 | 905 | 7%\nOtter | 612 | 383 | 60%",
     "2026-q1",
     "Revenue by product (£ thousand)",
+    "Revenue by product (£ thousand)",
 )
 PRICES = hit("Bike | Price (£) | Battery\nWren | 3190 | 400 Wh\nOtter | 5290 | 522 Wh", "prices", "Bikes")
 COVERS = hit("Cover | Price (£) | Fits\nRain cover | 165 | Otter, Wren", "prices", "Accessories")
@@ -66,13 +67,40 @@ def test_headings_name_aspects() -> None:
 
 def test_what_stands_above_a_table_names_its_latest_column() -> None:
     assert shown([OLD, SOLD, REVENUE], "bikes sold", "revenue") == {
-        "Bikes sold (units) · Q1 2026": ["412", "155"],
-        "Revenue by product (£ thousand) · Q1 2026": ["968", "612"],
+        "bikes sold · Q1 2026": ["412", "155"],
+        "revenue · Q1 2026 · in thousands": ["968", "612"],
     }
 
 
+SEGMENTS = hit(
+    "Segment | 2022 | 2023\nRevenue:\nCloud | 54 | 63\nGames | 16 | 15\n"
+    "Operating income:\nCloud | 9 | 11\nGames | 4 | 3",
+    "report",
+    caption="Segment revenue and operating income",
+)
+
+
+def test_a_section_of_a_table_names_its_rows() -> None:
+    assert shown([SEGMENTS], "operating income", things=("Cloud", "Games")) == {"operating income · 2023": ["11", "3"]}
+
+
+def test_unearned_revenue_is_no_revenue() -> None:
+    unearned = hit("Segment | 2023\nCloud | 15\nGames | 3", "report", caption="Unearned revenue")
+    assert shown([unearned], "revenue", things=("Cloud", "Games")) == {"revenue": []}
+
+
+def test_columns_without_headings_are_not_compared() -> None:
+    unnamed = hit(" |  | (In millions)\nCloud | 54 | 63\nGames | 16 | 15", "report", caption="Revenue")
+    assert shown([unnamed], "revenue", things=("Cloud", "Games")) == {"revenue": []}
+
+
+def test_a_row_of_two_things_is_that_of_neither() -> None:
+    both = hit("Segment | 2023\nCloud and games | 78\nCloud services | 63", "report", caption="Revenue")
+    assert shown([both], "revenue", things=("Cloud", "Games")) == {"revenue": []}
+
+
 def test_an_only_column_is_what_the_caption_names() -> None:
-    assert shown([HOLIDAYS], "holidays", things=("Wales", "Spain")) == {"Public holidays · Days": ["8", "14"]}
+    assert shown([HOLIDAYS], "holidays", things=("Wales", "Spain")) == {"holidays · Days": ["8", "14"]}
 
 
 @pytest.mark.parametrize("aspect", ["colour", "bikes"])

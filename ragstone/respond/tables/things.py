@@ -16,6 +16,8 @@ from ragstone.core.records import Hit
 from ragstone.core.table import table_of
 from ragstone.language.facts import words
 from ragstone.respond.overview.topic import is_form_of
+from ragstone.respond.tables.answer import unit_of
+from ragstone.respond.tables.asked import items, named_in
 from ragstone.respond.tables.dates import QUARTER, dates
 from ragstone.respond.tables.features import TableCell
 from ragstone.respond.tables.wording import distinct, has_words
@@ -45,13 +47,13 @@ def attributes_of(things: Sequence[str], hits: Sequence[Sequence[Hit]], aspects:
         hits: what was found for each thing.
         aspects: in what to compare the things, in the words of the question.
     """
-    named = [_naming(thing, found) for thing, found in zip(things, hits, strict=True)]
+    named = [_naming(thing, things, found) for thing, found in zip(things, hits, strict=True)]
     places = dict.fromkeys(map(_place, chain.from_iterable(named)))
     at_places = ([[one for one in some if _place(one) == place] for some in named] for place in places)
-    tables = [one for some in at_places if (one := _Rows(things, some)).count > 1]
+    tables = [_Rows(things, some) for some in at_places if sum(map(bool, some)) > 1]
     if not aspects:
         most = max(tables, key=lambda one: (one.count, one.first, len(one.headings), -one.column), default=None)
-        return [most.attribute(one, one) for one in most.headings] if most else []
+        return most.below(most.headings).attributes() if most else []
     meant = [[one for table in tables if (one := table.meant(aspect))] for aspect in aspects]
     known = Counter(id(one.table) for some in meant for one in some)
     attributes = dict[str, Attribute]()
@@ -62,51 +64,57 @@ def attributes_of(things: Sequence[str], hits: Sequence[Sequence[Hit]], aspects:
 
 
 class _Rows:
-    """The rows of a table that name things in one column; of several for one thing, the one with the shortest name."""
+    """The rows of a table that name things in one column, for each thing those with the shortest names first."""
 
     def __init__(self, things: Sequence[str], named: Sequence[Sequence[TableCell]]) -> None:
-        self._names = [next(iter(some), None) for some in named]
-        self._are_sure = not any(len(some) > 1 and some[0].cell.text == some[1].cell.text for some in named)
-        found = [one for one in self._names if one]
-        self.count, self.column, self._about = len(found), found[0].cell.column, _about(found[0])
-        self.first = sum(
-            one is not None and _begins(one.cell.text, thing) for one, thing in zip(self._names, things, strict=True)
-        )
+        self._named = named
+        found = [some[0] for some in named if some]
+        self.count, self.column, self._title = len(found), found[0].cell.column, _title(found[0])
+        self.first = sum(_begins(some[0].cell.text, thing) for some, thing in zip(named, things, strict=True) if some)
         others = (cell for one in found for cell in one.row.cells if cell.column != self.column and cell.header)
         self.headings = distinct(" ".join(cell.header) for cell in others)
 
-    def attribute(self, name: str, heading: str) -> Attribute:
-        """Return the cells below a heading."""
-        return Attribute(name=name, cells=tuple(one and self._below(heading, one) for one in self._names))
+    def below(self, headings: Sequence[str]) -> _Meant:
+        """Return the cells below some headings, by these."""
+        names = [next(iter(some), None) for some in self._named]
+        return _Meant(table=self, names=names, headings={one: one for one in headings}, by_heading=True)
 
     def meant(self, aspect: str) -> _Meant | None:
-        """Return the headings that an aspect means; None if it means none.
+        """Return the cells that an aspect means; None if it means none.
 
-        They have its words. If only what stands above the table has them, a heading counts that just says when, the
-        latest of several, or that of the only column.
+        They are below the headings that have its words. If only what stands above the rows has them, a heading counts
+        that just says when, the latest of several, or that of the only column.
         """
-        if named := [one for one in self.headings if has_words(one, aspect)]:
-            return _Meant(table=self, headings={one: one for one in named}, by_heading=True)
-        if not self._are_sure or not has_words(self._about, aspect):
+        if headings := [one for one in self.headings if has_words(one, aspect)]:
+            return self.below(headings)
+        rows: Sequence[Sequence[TableCell]]
+        rows = [[one for one in some if _is_about(one.row.section, aspect)] for some in self._named]
+        if sum(map(bool, rows)) < 2:
+            rows = self._named if _is_about(self._title, aspect) else ()
+        if any(len(some) > 1 and some[0].cell.text == some[1].cell.text for some in rows):
+            return None  # two rows are named alike
+        found = [some[0] for some in rows if some]
+        times = {one: when for one in self.headings if (when := _when(one))}
+        if not times and len(self.headings) == 1 and all(len(one.row.cells) == 2 for one in found):
+            times = {self.headings[0]: (0, 0)}
+        if not found or not times:
             return None
-        dated = {one: when for one in self.headings if (when := _when(one))}
-        if not dated and len(self.headings) == 1:
-            dated = {self.headings[0]: (0, 0)}
-        if not dated:
-            return None
-        latest = max(dated, key=lambda one: dated[one])
-        return _Meant(table=self, headings={f"{self._about} · {latest}": latest}, date=dated[latest])
-
-    def _below(self, heading: str, name: TableCell) -> TableCell | None:
-        cells = (cell for cell in name.row.cells if cell is not name.cell and " ".join(cell.header) == heading)
-        return next((replace(name, cell=cell) for cell in cells), None)
+        latest = max(times, key=lambda one: times[one])
+        unit = next((unit_of(cell) for one in found if (cell := _below(latest, one))), "")
+        name = " · ".join(filter(None, (aspect, latest, unit)))
+        names = [next(iter(some), None) for some in rows]
+        return _Meant(table=self, names=names, headings={name: latest}, date=times[latest])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Meant:
-    """Headings of a table that an aspect means, by what to call them; ``date`` is the year and month that they name."""
+    """Headings of a table that an aspect means, by what to call them, and the cells that name the things.
+
+    ``date`` is the year and the month that the heading names.
+    """
 
     table: _Rows
+    names: Sequence[TableCell | None]
     headings: Mapping[str, str]
     by_heading: bool = False
     date: tuple[int, int] = (0, 0)
@@ -117,18 +125,29 @@ class _Meant:
         return self.table.count, self.table.first, self.date, -self.table.column
 
     def attributes(self) -> list[Attribute]:
-        return [self.table.attribute(name, heading) for name, heading in self.headings.items()]
+        """Return the cells below each heading."""
+        return [
+            Attribute(name=name, cells=tuple(one and _below(heading, one) for one in self.names))
+            for name, heading in self.headings.items()
+        ]
 
 
-def _naming(thing: str, hits: Sequence[Hit]) -> list[TableCell]:
-    """Return the cells of tables that name a thing, the shortest first."""
+def _below(heading: str, name: TableCell) -> TableCell | None:
+    """Return the cell below a heading in the row of a cell."""
+    cells = (cell for cell in name.row.cells if cell is not name.cell and " ".join(cell.header) == heading)
+    return next((replace(name, cell=cell) for cell in cells), None)
+
+
+def _naming(thing: str, things: Sequence[str], hits: Sequence[Hit]) -> list[TableCell]:
+    """Return the cells of tables that name a thing and no other one, the shortest first."""
+    others = [one for one in things if not has_words(one, thing) and not has_words(thing, one)]
     named = [
         TableCell(hit=hit, place=0, table=table, row=row, cell=cell)
         for hit in hits
         if (table := record_of(hit.chunk) or table_of(hit.chunk))
         for row in table.rows
         for cell in row.cells
-        if has_words(cell.text, thing)
+        if has_words(cell.text, thing) and not any(has_words(cell.text, one) for one in others)
     ]
     return sorted(named, key=lambda one: len(one.cell.text))
 
@@ -136,13 +155,19 @@ def _naming(thing: str, hits: Sequence[Hit]) -> list[TableCell]:
 def _place(name: TableCell) -> tuple[object, ...]:
     """Return what tells a column of names from others: the data file, or document, headings and title of a table."""
     table = name.table
-    return table.file or (name.hit.chunk.document_id, table.columns, _about(name)), name.cell.column
+    return table.file or (name.hit.chunk.document_id, table.columns, _title(name)), name.cell.column
 
 
-def _about(name: TableCell) -> str:
+def _title(name: TableCell) -> str:
     """Return the title of a table: its caption, or the heading above it, which may be the end of the caption."""
     caption, heading = name.table.caption, name.hit.chunk.heading
     return heading if caption.endswith(heading) and heading else caption or heading
+
+
+def _is_about(title: str, aspect: str) -> bool:
+    """Return whether a title names an aspect: "Net sales" means revenue, and "Unearned revenue" does not."""
+    named = named_in(title)
+    return all(map(named.has, items(aspect)))
 
 
 def _begins(text: str, thing: str) -> bool:
