@@ -109,13 +109,13 @@ class Comparing:
             aspects = layout.aspects
             if layout.things and not are_documents:
                 columns = [_Column(thing=Thing(name=one)) for one in layout.things]
-        attributes = attributes or [Attribute(name=one) for one in aspects or _headings(columns)]
+        attributes = attributes or [Attribute(name=one, aspect=one) for one in aspects or _headings(columns)]
         rows, told = list[tuple[str, list[_Cell | None]]](), 0
         for attribute in attributes[:MOST_ASPECTS]:
             rows.append((attribute.name, []))
             for column, known in zip(columns, attribute.cells or [None] * len(columns), strict=True):
                 cell = _Cell(hit=known.hit, span=known.cell.span) if known else None
-                rows[-1][1].append(cell or await self._cell(attribute.name, column, columns, wanted.language))
+                rows[-1][1].append(cell or await self._cell(attribute.aspect, column, columns, wanted.language))
                 for taken in self._taken[told:]:
                     yield taken
                 told = len(self._taken)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -27,12 +27,13 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
-    """An aspect as a table calls it, and its cell for each thing: None for a thing that no row of the table names.
+    """What is compared: the cells of one column, None for a thing that no row names; no cells if no table has it.
 
-    There are no cells if no table has it.
+    ``name`` tells what the cells are, and ``aspect`` what to ask for if there is none.
     """
 
     name: str
+    aspect: str
     cells: tuple[TableCell | None, ...] = ()
 
 
@@ -53,13 +54,13 @@ def attributes_of(things: Sequence[str], hits: Sequence[Sequence[Hit]], aspects:
     tables = [_Rows(things, some) for some in at_places if sum(map(bool, some)) > 1]
     if not aspects:
         most = max(tables, key=lambda one: (one.count, one.first, len(one.headings), -one.column), default=None)
-        return most.below(most.headings).attributes() if most else []
+        return most.below(most.headings) if most else []
     meant = [[one for table in tables if (one := table.meant(aspect))] for aspect in aspects]
     known = Counter(id(one.table) for some in meant for one in some)
     attributes = dict[str, Attribute]()
     for aspect, some in zip(aspects, meant, strict=True):
         best = max(some, key=lambda one: (one.by_heading, known[id(one.table)], *one.worth), default=None)
-        attributes |= {one.name: one for one in (best.attributes() if best else [Attribute(name=aspect)])}
+        attributes |= {one.name: one for one in (best.attributes if best else [Attribute(name=aspect, aspect=aspect)])}
     return [attributes[name] for name in distinct(attributes)]
 
 
@@ -74,10 +75,10 @@ class _Rows:
         others = (cell for one in found for cell in one.row.cells if cell.column != self.column and cell.header)
         self.headings = distinct(" ".join(cell.header) for cell in others)
 
-    def below(self, headings: Sequence[str]) -> _Meant:
-        """Return the cells below some headings, by these."""
+    def below(self, headings: Sequence[str]) -> list[Attribute]:
+        """Return the cells below some headings."""
         names = [next(iter(some), None) for some in self._named]
-        return _Meant(table=self, names=names, headings={one: one for one in headings}, by_heading=True)
+        return [Attribute(name=one, aspect=one, cells=_below(one, names)) for one in headings]
 
     def meant(self, aspect: str) -> _Meant | None:
         """Return the cells that an aspect means; None if it means none.
@@ -86,7 +87,7 @@ class _Rows:
         that just says when, the latest of several, or that of the only column.
         """
         if headings := [one for one in self.headings if has_words(one, aspect)]:
-            return self.below(headings)
+            return _Meant(table=self, attributes=self.below(headings), by_heading=True)
         rows: Sequence[Sequence[TableCell]]
         rows = [[one for one in some if _is_about(one.row.section, aspect)] for some in self._named]
         if sum(map(bool, rows)) < 2:
@@ -100,22 +101,18 @@ class _Rows:
         if not found or not times:
             return None
         latest = max(times, key=lambda one: times[one])
-        unit = next((unit_of(cell) for one in found if (cell := _below(latest, one))), "")
-        name = " · ".join(filter(None, (aspect, latest, unit)))
-        names = [next(iter(some), None) for some in rows]
-        return _Meant(table=self, names=names, headings={name: latest}, date=times[latest])
+        cells = _below(latest, [next(iter(some), None) for some in rows])
+        unit = next((unit_of(one) for one in cells if one), "")
+        attribute = Attribute(name=" · ".join(filter(None, (aspect, latest, unit))), aspect=aspect, cells=cells)
+        return _Meant(table=self, attributes=[attribute], date=times[latest])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Meant:
-    """Headings of a table that an aspect means, by what to call them, and the cells that name the things.
-
-    ``date`` is the year and the month that the heading names.
-    """
+    """What of a table an aspect means; ``date`` is the year and the month of its heading, if it only says when."""
 
     table: _Rows
-    names: Sequence[TableCell | None]
-    headings: Mapping[str, str]
+    attributes: Sequence[Attribute]
     by_heading: bool = False
     date: tuple[int, int] = (0, 0)
 
@@ -124,18 +121,15 @@ class _Meant:
         """How well the table names the things, and how late the date is; more is better."""
         return self.table.count, self.table.first, self.date, -self.table.column
 
-    def attributes(self) -> list[Attribute]:
-        """Return the cells below each heading."""
-        return [
-            Attribute(name=name, cells=tuple(one and _below(heading, one) for one in self.names))
-            for name, heading in self.headings.items()
-        ]
 
-
-def _below(heading: str, name: TableCell) -> TableCell | None:
-    """Return the cell below a heading in the row of a cell."""
-    cells = (cell for cell in name.row.cells if cell is not name.cell and " ".join(cell.header) == heading)
-    return next((replace(name, cell=cell) for cell in cells), None)
+def _below(heading: str, names: Sequence[TableCell | None]) -> tuple[TableCell | None, ...]:
+    """Return the cells below a heading in the rows of some cells."""
+    return tuple(
+        next((replace(one, cell=cell) for cell in one.row.cells if " ".join(cell.header) == heading), None)
+        if one
+        else None
+        for one in names
+    )
 
 
 def _naming(thing: str, things: Sequence[str], hits: Sequence[Hit]) -> list[TableCell]:
@@ -166,8 +160,8 @@ def _title(name: TableCell) -> str:
 
 def _is_about(title: str, aspect: str) -> bool:
     """Return whether a title names an aspect: "Net sales" means revenue, and "Unearned revenue" does not."""
-    named = named_in(title)
-    return all(map(named.has, items(aspect)))
+    wanted = items(aspect)
+    return bool(wanted) and all(map(named_in(title).has, wanted))
 
 
 def _begins(text: str, thing: str) -> bool:
