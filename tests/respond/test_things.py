@@ -94,6 +94,11 @@ def test_columns_without_headings_are_not_compared() -> None:
     assert shown([unnamed], "revenue", things=("Cloud", "Games")) == {"revenue": []}
 
 
+def test_rows_that_end_before_their_headings_are_not_compared() -> None:
+    shifted = hit("Segment | Millions | 2023 | 2022\nCloud | 15 | 19\nGames | 3 | 4", "report", caption="Revenue")
+    assert shown([shifted], "revenue", things=("Cloud", "Games")) == {"revenue": []}
+
+
 def test_a_row_of_two_things_is_that_of_neither() -> None:
     both = hit("Segment | 2023\nCloud and games | 78\nCloud services | 63", "report", caption="Revenue")
     assert shown([both], "revenue", things=("Cloud", "Games")) == {"revenue": []}

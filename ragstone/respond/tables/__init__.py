@@ -1,8 +1,8 @@
 """Answer from tables: which cells a question asks for, and how likely they are right.
 
 `asked` reads the question, `features` compares it with every cell, `cell_model` and `lookup` choose the cells, and
-`answer` shows them with their labels. Words for one thing, such as revenue and net sales, are in
-``language/measures.yaml``.
+`answer` shows them with their labels. `whole` answers from all rows of a table, and `things` compares some of them.
+Words for one thing, such as revenue and net sales, are in ``language/measures.yaml``.
 """
 
 from ragstone.respond.tables.answer import TableReader, draft_of

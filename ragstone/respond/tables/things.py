@@ -95,10 +95,12 @@ class _Rows:
         if any(len(some) > 1 and some[0].cell.text == some[1].cell.text for some in rows):
             return None  # two rows are named alike
         found = [some[0] for some in rows if some]
+        if not any(one.row.cells[-1].column == len(one.table.columns) - 1 for one in found):
+            return None  # it names none, or rows that end before the headings do may be below the wrong ones
         times = {one: when for one in self.headings if (when := _when(one))}
         if not times and len(self.headings) == 1 and all(len(one.row.cells) == 2 for one in found):
             times = {self.headings[0]: (0, 0)}
-        if not found or not times:
+        if not times:
             return None
         latest = max(times, key=lambda one: times[one])
         cells = _below(latest, [next(iter(some), None) for some in rows])
