@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from ragstone.core.records import Span
 from ragstone.core.words import Word
@@ -52,7 +52,11 @@ def _read(text: str) -> tuple[Word, ...]:
         else:
             out.append(_word(lists, text, span, shown, first=first))
             first = first and not out[-1].lower.isalpha()
-    return tuple(map(partial(_in_context, lists), out, [None, *out], [*out[1:], None]))
+    months = lists.months
+    return tuple(
+        _in_context(lists, word, before, after) if word.value or word.lower in months else word
+        for word, before, after in zip(out, [None, *out], [*out[1:], None], strict=False)
+    )
 
 
 def alike(first: str, second: str, *, name: bool = False) -> bool:
@@ -98,7 +102,7 @@ class Vocabulary:
 
     def forms(self, word: Word) -> frozenset[str]:
         """Return the forms of a word that occur."""
-        own = form(word)
+        own = f"={word.value}" if word.value else word.lower  # as `form` says; this is called for each word and passage
         found = self._forms.get((own, word.named))
         if found is None:
             found = frozenset(key for key in self._begin.get(own[:STEM], ()) if is_form(key, word))

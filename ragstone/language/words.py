@@ -442,6 +442,8 @@ def _function_words() -> Mapping[str, frozenset[str]]:
 @lru_cache(maxsize=50_000)
 def plain(word: str) -> str:
     """Return the word in lower case without diacritics."""
+    if word.isascii():
+        return word.lower()
     return "".join(c for c in unicodedata.normalize("NFKD", word.lower()) if not unicodedata.combining(c))
 
 

@@ -71,3 +71,16 @@ def test_reads_the_scale_of_a_table() -> None:
     assert scales("Umsatz in Mio. Euro") == (1.0, 1e6)
     assert scales("TEUR") == (1.0, 1e3)
     assert scales("The price is 5 euros.") == (1.0,)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("It costs US$5, RM 7 or EUR.5 here", ["US$5", "RM 7", "EUR.5"]),
+        ("Model B-12 and No_5 of COVID-19 in mid-2019", ["B-12", "No_5", "COVID-19", "mid-2019"]),
+        ("The first quarter, a dozen, may and May 3", ["first quarter", "a dozen", "May", "3"]),
+        ("No figure stands in a sentence of words.", []),
+    ],
+)
+def test_finds_figures_among_words(text: str, shown: list[str]) -> None:
+    assert [one.shown for one in figures(text)] == shown

@@ -6,8 +6,8 @@ second one only for words that the first lacks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,28 +22,46 @@ INSTEAD = 0.3
 """By how much more of the sentence a passage must have to be quoted instead of the one that the writer names."""
 CLOSE = 0.45
 """Share of a sentence that a passage must have to be quoted though the writer names none."""
+IN_HEADING = 0.6
+"""How much of a word a sentence holds that only the heading of its passage has."""
 MOST_READ = 800
 """Characters of evidence that a model reads."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
-    """What each sentence of a passage holds of each word of a sentence, (sentences, words), and the best of them."""
+    """What a passage holds of the words of a sentence. Its parts are chosen on demand, because few passages are quoted.
 
-    passage: Passage
-    found: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    parts: tuple[int, ...]
+    ``weights`` are those of the words, (words,).
+    """
 
-    @property
+    def __init__(self, passage: Passage, asked: Sequence[Word], weights: NDArray[np.float64]) -> None:
+        self.passage, self.weights = passage, weights
+        self._asked = asked
+
+    @cached_property
     def share(self) -> float:
         """The share of the sentence that the passage holds."""
-        return float(self.found.max(axis=0) @ self.weights) if len(self.found) else 0.0
+        return float(np.array([self._most(word) for word in self._asked]) @ self.weights)
+
+    @cached_property
+    def parts(self) -> tuple[int, ...]:
+        """The sentences of the passage that hold most, two at most."""
+        found, weights = self._found, self.weights
+        parts: list[int] = []
+        have = np.zeros(len(weights))
+        while len(parts) < 2 and len(found):
+            gains = np.maximum(found, have) @ weights - have @ weights
+            best = int(gains.argmax())
+            if gains[best] <= 0 or (parts and gains[best] < GAIN):
+                break
+            parts.append(best)
+            have = np.maximum(have, found[best])
+        return tuple(parts)
 
     @property
     def words(self) -> NDArray[np.float64]:
-        """How much of each word the chosen parts hold."""
-        return self.found[list(self.parts)].max(axis=0) if self.parts else np.zeros(len(self.weights))
+        """How much of each word the chosen parts hold, (words,)."""
+        return self._found[list(self.parts)].max(axis=0) if self.parts else np.zeros(len(self.weights))
 
     def quotes(self) -> list[Quote]:
         """Return the chosen parts, in the order of the passage; neighbours as one."""
@@ -64,10 +82,42 @@ class Overlap:
         told = " ".join(spans[part].of(passage.text) for part in sorted(kept))
         return f"{passage.heading[: MOST_READ // 4]}\n{told}".strip()[: 2 * MOST_READ]
 
+    def _most(self, word: Word) -> float:
+        """Return how much of a word the best sentence holds."""
+        passage = self.passage
+        forms = passage.vocabulary.forms(word)
+        if not forms.isdisjoint(passage.told_forms):
+            return 1.0
+        if word.capitals and next(self._spelled_out(word), None) is not None:
+            return 1.0
+        tells = len(passage.questions) < len(passage.spans)
+        return IN_HEADING if tells and not forms.isdisjoint(passage.heading_forms) else 0.0
+
+    @cached_property
+    def _found(self) -> NDArray[np.float64]:
+        """Return what each sentence of the passage holds of each word, (sentences, words)."""
+        passage = self.passage
+        found = np.zeros((len(passage.spans), len(self._asked)))
+        for place, word in enumerate(self._asked):
+            if forms := passage.vocabulary.forms(word):
+                if not forms.isdisjoint(passage.heading_forms):
+                    found[:, place] = IN_HEADING
+                found[[part for one in forms for part in passage.parts_with.get(one, ())], place] = 1.0
+            if word.capitals:
+                found[[*self._spelled_out(word)], place] = 1.0
+        found[[*passage.questions]] = 0.0
+        return found
+
+    def _spelled_out(self, acronym: Word) -> Iterator[int]:
+        """Yield the sentences, none of which asks, that have the names of an acronym."""
+        for part, some in enumerate(self.passage.words):
+            if part not in self.passage.questions and initials(acronym, some):
+                yield part
+
 
 def hold(asked: Sequence[Word], weights: NDArray[np.float64], passages: Sequence[Passage]) -> list[Overlap]:
     """Return how much of a sentence each passage holds."""
-    return [_overlap(asked, weights, passage) for passage in passages]
+    return [Overlap(passage, asked, weights) for passage in passages]
 
 
 def chosen(overlaps: Sequence[Overlap], named: int, keys: NDArray[np.bool_]) -> list[Overlap]:
@@ -96,26 +146,3 @@ def chosen(overlaps: Sequence[Overlap], named: int, keys: NDArray[np.bool_]) -> 
 def quotes(some: Sequence[Overlap]) -> tuple[Quote, ...]:
     """Return the quotes of passages, one for each hit and part."""
     return tuple(quote for one in some for quote in one.quotes())
-
-
-def _overlap(asked: Sequence[Word], weights: NDArray[np.float64], passage: Passage) -> Overlap:
-    coverage = np.zeros((len(passage.spans), len(asked)))
-    for place, word in enumerate(asked):
-        if forms := passage.vocabulary.forms(word):
-            if not forms.isdisjoint(passage.heading_forms):
-                coverage[:, place] = 0.6
-            coverage[[part for one in forms for part in passage.parts_with.get(one, ())], place] = 1.0
-        if word.capitals:
-            coverage[[part for part, some in enumerate(passage.words) if initials(word, some)], place] = 1.0
-    if passage.questions:
-        coverage[[*passage.questions]] = 0.0
-    parts: list[int] = []
-    have = np.zeros(len(asked))
-    while len(parts) < 2 and len(coverage):
-        gains = np.maximum(coverage, have) @ weights - have @ weights
-        best = int(gains.argmax())
-        if gains[best] <= 0 or (parts and gains[best] < GAIN):
-            break
-        parts.append(best)
-        have = np.maximum(have, coverage[best])
-    return Overlap(passage=passage, found=coverage, weights=weights, parts=tuple(parts))

@@ -33,7 +33,8 @@ NAMED = frozenset({"month name", "clock", "code", "century", "quarter"})
 """What stands in the place of a unit and is compared with its like only."""
 _TOKEN = re.compile(
     r"""
-      (?P<iso>\b\d{4}-\d{2}-\d{2}\b) | (?P<dotted>\b\d{1,2}(?:[./]\d{1,2}[./]\d{4}\b|\.(?:0\d|1[0-2])\.(?!\d)))
+      (?P<plain>(?>[^\W\d_]+)(?!SIGN|[-_.]?\s?\.?\d))
+    | (?P<iso>\b\d{4}-\d{2}-\d{2}\b) | (?P<dotted>\b\d{1,2}(?:[./]\d{1,2}[./]\d{4}\b|\.(?:0\d|1[0-2])\.(?!\d)))
     | (?P<clock>\b\d{1,2}(?:\s?:\s?\d{2}(?:\s?[ap]\.?m\b)?|(?:\.\d{2})?\s?(?:[ap]\.?m\b|uhr\b|o'clock\b)))
     | (?P<decade>\b\d{3}0(?=['’]?s\b))
     | (?P<code>\b(?!MARK\d)(?:[^\W\d_]+[-_.]?\d(?:[\w.]*\w)?|\d+(?!(?:st|nd|rd|th)\b)[^\W\d_][\w]*|\d+(?:\.\d+){2,})\b)
@@ -41,9 +42,11 @@ _TOKEN = re.compile(
       (?P<digits>\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+(?:[.,]\d+)?(?![\d])|\d+(?:[.,]\d+)?|(?<![\d.])\.\d+)
       (?P<ending>(?:st|nd|rd|th)\b)?
     | (?P<word>[^\W\d_]+)
-    """.replace("MARK", MARK),
+    """.replace("MARK", MARK).replace("SIGN", SIGN),
     re.VERBOSE | re.IGNORECASE,
 )
+_WORDS = ("plain", "word")
+"""The groups of `_TOKEN` that are words. Most are plain: nothing behind them may make them a part of a figure."""
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+")
 _LETTERS = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9}
 """Letters after an amount of money that multiply it."""
@@ -93,8 +96,11 @@ class Figure:
 def figures(text: str) -> tuple[Figure, ...]:
     """Return the figures of a text, in order."""
     out: list[Figure] = []
-    tokens, place = list(_TOKEN.finditer(text)), 0
+    tokens, place, beginnings = list(_TOKEN.finditer(text)), 0, _beginnings()
     while place < len(tokens):
+        if tokens[place].lastgroup in _WORDS and plain(tokens[place].group()) not in beginnings:
+            place += 1
+            continue
         some, used = _figure(text, tokens, place)
         out += some
         place += max(used, 1)
@@ -232,6 +238,13 @@ def _numeral(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[li
     ], used
 
 
+@cache
+def _beginnings() -> frozenset[str]:
+    """Return the words with which a figure may begin; most words are none of them."""
+    lists = lexicon()
+    return frozenset((*lists.ones, *lists.halves, *lists.ordinals, *lists.numbers, *lists.months, "dozen"))
+
+
 def _worded(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[list[Figure], int]:
     """Read a number in words, or the name of a month next to a number."""
     lists, token = lexicon(), tokens[place]
@@ -334,7 +347,7 @@ def _is_month(tokens: Sequence[re.Match[str]], place: int) -> bool:
 
 def _next(tokens: Sequence[re.Match[str]], place: int, end: int, text: str) -> re.Match[str] | None:
     """Return the word that follows closely."""
-    if place >= len(tokens) or not tokens[place]["word"]:
+    if place >= len(tokens) or tokens[place].lastgroup not in _WORDS:
         return None
     return tokens[place] if re.fullmatch(r"[\s\-\u00a0\u202f]{0,3}", text[end : tokens[place].start()]) else None
 
