@@ -1,10 +1,11 @@
 """Many conversations that stream at once through one server process, with a language model that is quick enough.
 
 The model is a server of the OpenAI protocol that needs no processor to speak of: it sends the first word after `THINKS`
-seconds and then `WORDS_PER_SECOND`, sentences of the passages that it was given, each with its citation. Clients read
-an answer to its end and ask the next question at once. Model and clients share one clock, so what Ragstone adds to the
-first word is the time from question to request plus the time from the model's first word to the client's. The words
-that a client gets have to be those that the model sent, and every stream has to end with its answer.
+seconds and then `WORDS_PER_SECOND`, sentences of the passages that it was given, each with its citation. It plans no
+further searches, and says so at once. Clients read an answer to its end and ask the next question at once. Model and
+clients share one clock, so what Ragstone adds to the first word is the time from question to request plus the time from
+the model's first word to the client's. The words that a client gets have to be those that the model sent, and every
+stream has to end with its answer.
 """
 
 from __future__ import annotations
@@ -14,16 +15,15 @@ import json
 import os
 import re
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count, cycle
 from pathlib import Path
 from typing import Any
 
 from benchmarks.bases import NO_CACHE, opened
 from benchmarks.common import Options, Result, Table, main, percentile, progress, skipped, verdict
-from benchmarks.serving import UNLIMITED, Server, make_key, served
+from benchmarks.serving import UNLIMITED, Server, make_key, new, served
 from ragstone.history.keys import KeyLimits
 from ragstone.review.dataset import load
 from servers.openai_server import KEY
@@ -35,7 +35,8 @@ THINKS, WORDS_PER_SECOND, WORDS = 0.3, 30, 300
 GOAL_MS, GOAL_CORES = 150.0, 1.0
 _SENTENCE = re.compile(r"[^.!?]{20,}?[.!?](?=\s|$)")
 _MARK, _WORD = re.compile(r"\[\d+\]"), re.compile(r"\w+")
-_NUMBER = re.compile(r"\(question (\d+)\)")
+_ASKED = re.compile(r"^Question: (.*)", re.MULTILINE)
+_KEY = re.compile(r'"key": "(\w+)"')
 
 
 @dataclass(slots=True)
@@ -74,7 +75,7 @@ async def measure(options: Options) -> Result:
     kb = options.keep / "many_streams"
     with opened(kb) as engine:
         await engine.documents.add(list(dataset.documents()))
-    questions = [query.text for query in dataset.queries if query.answerable]
+    questions = new([query.text for query in dataset.queries if query.answerable])
     conversations = QUICK_CONVERSATIONS if options.quick else CONVERSATIONS
     seconds = QUICK_SECONDS if options.quick else SECONDS
     turns = dict[str, Turn]()
@@ -85,6 +86,7 @@ async def measure(options: Options) -> Result:
             f"services.openai.base_url={url}",
             f"services.openai.api_key={KEY}",
             "respond.abstain_below=0",
+            f"serve.limits.questions={2 * conversations}",
             *UNLIMITED,
             *NO_CACHE,
         )
@@ -99,17 +101,17 @@ async def measure(options: Options) -> Result:
 
 
 async def _converse(
-    server: Server, key: str, questions: Sequence[str], turns: dict[str, Turn], conversations: int, seconds: float
+    server: Server, key: str, questions: Iterator[str], turns: dict[str, Turn], conversations: int, seconds: float
 ) -> None:
     """Let conversations begin one after another within the length of an answer, and ask on until the time is over."""
-    until, numbers, asked = time.perf_counter() + seconds, count(len(turns)), cycle(questions)
+    until = time.perf_counter() + seconds
 
     async def conversation(at: int) -> None:
         await asyncio.sleep(at / conversations * (THINKS + WORDS / WORDS_PER_SECOND))
         while time.perf_counter() < until:
-            number = str(next(numbers))
-            turns[number] = Turn(asked=time.perf_counter())
-            await _stream(server, key, f"{next(asked)} (question {number})", turns[number])
+            question = next(questions)
+            turns[question] = Turn(asked=time.perf_counter())
+            await _stream(server, key, question, turns[question])
 
     await asyncio.gather(*map(conversation, range(conversations)))
 
@@ -149,29 +151,43 @@ async def _model(turns: dict[str, Turn]) -> AsyncGenerator[str]:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
                 length = next(line for line in head.split("\r\n") if line.startswith("content-length:"))
                 request = json.loads(await reader.readexactly(int(length.partition(":")[2])))
-                await _reply(request["messages"], turns, writer)
+                writer.write(
+                    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+                )
+                if "response_format" in request:
+                    _send(writer, _delta(_no_plan(request["messages"])))
+                else:
+                    await _write(request["messages"], turns, writer)
+                _send(writer, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+                writer.write(b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n")
+                await writer.drain()
         writer.close()
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0, backlog=512) as listening:
         yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
 
 
-async def _reply(messages: Sequence[dict[str, Any]], turns: dict[str, Turn], writer: asyncio.StreamWriter) -> None:
+def _no_plan(messages: Sequence[dict[str, Any]]) -> str:
+    """Return a plan without a search, in the form that the messages ask for."""
+    found = _KEY.search(messages[0]["content"])
+    return json.dumps({"key": found[1] if found else "", "searches": []})
+
+
+async def _write(messages: Sequence[dict[str, Any]], turns: dict[str, Turn], writer: asyncio.StreamWriter) -> None:
     prompt = messages[-1]["content"]
-    found = _NUMBER.search(prompt)
-    turn = turns[found[1]] if found else Turn(asked=0.0)
+    turn = turns[_ASKED.findall(prompt)[-1]]
     turn.requested = time.perf_counter()
     words = written(prompt)
-    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
     began = turn.requested + THINKS
     for at, word in enumerate(words):
         await asyncio.sleep(began + at / WORDS_PER_SECOND - time.perf_counter())
         turn.first_sent = turn.first_sent or time.perf_counter()
         turn.sent += word
-        _send(writer, {"choices": [{"index": 0, "delta": {"content": word}}]})
-    _send(writer, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-    writer.write(b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n")
-    await writer.drain()
+        _send(writer, _delta(word))
+
+
+def _delta(text: str) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"content": text}}]}
 
 
 def written(prompt: str) -> list[str]:
