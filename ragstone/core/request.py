@@ -114,7 +114,7 @@ class Request:
 
     Work in threads ends soon after ``stop`` is set. ``restricts`` returns whether any stored document is restricted
     for the reader now; without any, their filter, which would admit everything, is omitted. ``is_kept`` says whether
-    the turn and its answer are stored.
+    the turn and its answer are stored. Work that ``can_wait`` leaves threads to work that somebody waits for.
     """
 
     reader: Reader
@@ -122,6 +122,7 @@ class Request:
     meter: Meter = field(default_factory=Meter)
     restricts: Callable[[], bool] | None = None
     is_kept: bool = True
+    can_wait: bool = False
     stop: Event = field(default_factory=Event)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -46,6 +47,17 @@ async def in_thread(work: Callable[[], _T], stop: Event | None = None) -> _T:
         raise
 
 
+async def computed(work: Callable[[], _T], *, can_wait: bool) -> _T:
+    """Run a computation in a thread and return its result.
+
+    One that ``can_wait`` takes its turn in threads of its own, one for each processor, so that however many of them
+    wait, the others find a thread free.
+    """
+    if not can_wait:
+        return await asyncio.to_thread(work)
+    return await asyncio.get_running_loop().run_in_executor(_waiting(), work)
+
+
 def side_by_side(work: Callable[[_Item], _T], items: Sequence[_Item], threads: int) -> Iterator[_T]:
     """Yield the result for each item, in order; at most ``threads`` are worked on at once, for all callers together.
 
@@ -57,6 +69,11 @@ def side_by_side(work: Callable[[_Item], _T], items: Sequence[_Item], threads: i
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, "ragstone-side-by-side")
+
+
+@cache
+def _waiting() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, "ragstone-can-wait")
 
 
 def _in_daemon_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:

@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from ragstone.core.threads import Stopped, check, in_thread
+from ragstone.core.threads import Stopped, check, computed, in_thread
 
 
 def fail() -> None:
@@ -20,6 +20,19 @@ def test_returns_result_or_failure(stop: Event | None) -> None:
     assert asyncio.run(in_thread(lambda: 7, stop)) == 7
     with pytest.raises(KeyError):
         asyncio.run(in_thread(fail, stop))
+
+
+def test_work_that_can_wait_holds_up_no_other() -> None:
+    go = Event()
+
+    async def main() -> None:
+        waiting = [asyncio.create_task(computed(go.wait, can_wait=True)) for _ in range(100)]
+        await asyncio.sleep(0)
+        assert await computed(lambda: 7, can_wait=False) == 7
+        go.set()
+        assert all(await asyncio.gather(*waiting))
+
+    asyncio.run(main())
 
 
 async def cancelled(work: asyncio.Task[None]) -> float:

@@ -4,13 +4,16 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 
+import numpy as np
 import pytest
 from pydantic import BaseModel
 from scripted_model import ScriptedModel
 
 from ragstone import chunk
-from ragstone.core.answers import Draft, Message, Piece, SentenceClosed, TextWritten, Turn
-from ragstone.core.errors import ContextTooLong, ModelError
+from ragstone.core.answers import Draft, Message, Piece, Reply, SentenceClosed, TextWritten, Turn
+from ragstone.core.errors import ContextTooLong, Damaged, ModelError
+from ragstone.core.protocols import Answerer, Entailment, Weigher
+from ragstone.core.readings import Judgement
 from ragstone.core.records import Document, Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.index.embed.local import MiniLM
@@ -43,19 +46,34 @@ def evidence(embedder: MiniLM, question: str = QUESTION, *documents: Document) -
     return Evidence(question=read(question), hits=hits, method="test")
 
 
-def streamed(
-    embedder: MiniLM, model: ScriptedModel, found: Evidence, *, before: Sequence[Turn] = (), **settings: object
-) -> list[TextWritten | SentenceClosed | Draft]:
-    weigh = lambda words, _request: [float(len(word) > 3) for word in words]  # noqa: E731
-    answerer = build_answerer(
-        RespondSettings(**settings),  # pyright: ignore
+def by_length(words: Sequence[str], _request: Request) -> list[float]:
+    return [float(len(word) > 3) for word in words]
+
+
+def answerer_of(
+    embedder: MiniLM,
+    model: ScriptedModel,
+    settings: RespondSettings | None = None,
+    *,
+    weigh: Weigher = by_length,
+    entailment: Entailment | None = None,
+) -> Answerer:
+    return build_answerer(
+        settings or RespondSettings(),
         matcher=build_matcher(embedder, weigh),
         sentences=chunk.sentences,
         occurs=lambda words, _request: [True] * len(words),
         embedder=embedder.fingerprint,
         weigh=weigh,
         model=model,
+        entailment=(lambda: entailment) if entailment else None,
     )
+
+
+def streamed(
+    embedder: MiniLM, model: ScriptedModel, found: Evidence, *, before: Sequence[Turn] = (), **settings: object
+) -> list[TextWritten | SentenceClosed | Draft]:
+    answerer = answerer_of(embedder, model, RespondSettings(**settings))  # pyright: ignore
 
     async def parts() -> list[TextWritten | SentenceClosed | Draft]:
         return [part async for part in answerer.stream(found, Request.by_owner(), before)]
@@ -112,8 +130,6 @@ def test_events_make_up_the_answer(embedder: MiniLM):
     assert written == "Masks are sold at the entrance for two euros. The museum was founded in 1921."
     closed = [part for part in parts if isinstance(part, SentenceClosed)]
     assert tuple(citation for part in closed for citation in part.citations) == draft(parts).citations
-    first = next(n for n, part in enumerate(parts) if isinstance(part, SentenceClosed))
-    assert any(isinstance(part, TextWritten) for part in parts[first:])  # it closes while the rest is written
 
 
 OTHER = Document(id="other", title="Parking", text="Cars may park behind the museum for an hour. Buses may not.")
@@ -337,3 +353,100 @@ def test_the_whole_reply_counts_if_its_pieces_differ(embedder: MiniLM):
 
     answer = draft(streamed(embedder, Thinking(SOLD), evidence(embedder)))
     assert answer.text == f"{SOLD} [1]"
+
+
+def test_a_sentence_closes_while_the_rest_is_written(embedder: MiniLM):
+    closed = asyncio.Event()
+
+    class Waiting(ScriptedModel):
+        async def stream(
+            self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None
+        ) -> AsyncGenerator[Piece]:
+            async for piece in super().stream(messages, request, form):
+                while isinstance(piece, Reply) and not closed.is_set():
+                    await asyncio.sleep(0)
+                    yield ""
+                yield piece
+
+    async def answered() -> None:
+        answerer = answerer_of(embedder, Waiting(f"{SOLD} The museum was founded in 1921."))
+        async for part in answerer.stream(evidence(embedder), Request.by_owner()):
+            if isinstance(part, SentenceClosed):
+                closed.set()
+
+    asyncio.run(answered())
+
+
+class Listening:
+    """Judges a claim only once the whole reply was heard."""
+
+    def __init__(self) -> None:
+        self.heard = asyncio.Event()
+
+    def familiarity(self, text: str) -> float:  # noqa: ARG002
+        return 1.0
+
+    async def judge(self, claims: Sequence[str], evidence: Sequence[str], request: Request) -> list[Judgement]:  # noqa: ARG002
+        await self.heard.wait()
+        judged = Judgement(
+            supported=0.9, contradicted=0.05, unknown=0.05, unsupported=np.zeros(0, np.float32), spans=()
+        )
+        return [judged for _ in claims]
+
+
+def test_no_word_waits_for_a_proof(embedder: MiniLM):
+    last = "Photography is allowed everywhere but in the cinema."
+    judge = Listening()
+    answerer = answerer_of(embedder, ScriptedModel(f"{SOLD} {last}"), entailment=judge)
+
+    async def kinds() -> list[type]:
+        heard, text = list[type](), ""
+        async for part in answerer.stream(evidence(embedder), Request.by_owner()):
+            text += part.text if isinstance(part, TextWritten) else ""
+            if text.endswith(last):
+                judge.heard.set()
+            heard.append(type(part))
+        return heard
+
+    assert asyncio.run(kinds())[-3:] == [SentenceClosed, SentenceClosed, Draft]
+
+
+def test_the_model_is_asked_before_anything_is_quoted(embedder: MiniLM):
+    order = list[str]()
+
+    class Speaking(ScriptedModel):
+        async def stream(
+            self, messages: Sequence[Message], request: Request, form: type[BaseModel] | None = None
+        ) -> AsyncGenerator[Piece]:
+            async for piece in super().stream(messages, request, form):
+                order.append("word")
+                yield piece
+
+    def weigh(words: Sequence[str], _request: Request) -> list[float]:
+        order.append("weighed")
+        return [1.0] * len(words)
+
+    answerer = answerer_of(embedder, Speaking(SOLD), weigh=weigh)
+
+    async def answered() -> None:
+        async for _ in answerer.stream(evidence(embedder), Request.by_owner()):
+            pass
+
+    asyncio.run(answered())
+    assert order[0] == "word"
+    assert "weighed" in order
+
+
+def test_a_failed_proof_ends_the_answer(embedder: MiniLM):
+    class Failing(Listening):
+        async def judge(self, claims: Sequence[str], evidence: Sequence[str], request: Request) -> list[Judgement]:  # noqa: ARG002
+            raise Damaged("the weights are gone")
+
+    answerer = answerer_of(embedder, ScriptedModel(SOLD), entailment=Failing())
+
+    async def answered() -> None:
+        async for _ in answerer.stream(evidence(embedder), Request.by_owner()):
+            pass
+
+    with pytest.raises(Damaged):
+        asyncio.run(answered())

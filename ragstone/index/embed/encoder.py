@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from threading import Event
 from typing import TYPE_CHECKING, Protocol
@@ -20,7 +21,7 @@ import numpy as np
 
 from ragstone.core.records import Span, TokenVectors
 from ragstone.core.request import Request
-from ragstone.core.threads import check, side_by_side
+from ragstone.core.threads import check, computed, side_by_side
 
 if TYPE_CHECKING:
     from ragstone.core.protocols import Role
@@ -127,10 +128,10 @@ class Encoder:
         texts: Sequence[str],
         *,
         role: Role,
-        request: Request,  # noqa: ARG002
+        request: Request,
     ) -> list[TokenVectors]:
         """Return the vectors of each text's own tokens, L2-normalised, each read within its window."""
-        return await asyncio.to_thread(self._embed_tokens, texts, role)
+        return await computed(partial(self._embed_tokens, texts, role), can_wait=request.can_wait)
 
     def _embed(self, texts: Sequence[str], role: Role, stop: Event) -> Vector:
         if role != "passage":

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from ragstone.core.errors import MissingExtra, SettingsError
 from ragstone.core.protocols import Role
 from ragstone.core.records import Span, TokenVectors
 from ragstone.core.request import Request
+from ragstone.core.threads import computed
 
 try:
     import sentence_transformers  # pyright: ignore[reportMissingImports]
@@ -95,10 +97,10 @@ class SentenceTransformersEmbedder:
         texts: Sequence[str],
         *,
         role: Role,
-        request: Request,  # noqa: ARG002
+        request: Request,
     ) -> list[TokenVectors]:
         """Return the vectors of each text's own tokens, L2-normalised; a text longer than the model's window is cut."""
-        return await asyncio.to_thread(self._embed_tokens, texts, role)
+        return await computed(partial(self._embed_tokens, texts, role), can_wait=request.can_wait)
 
     def _embed(self, texts: Sequence[str], role: Role) -> Vector:
         windows = [self._windows(text) for text in texts]

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from ragstone.core.protocols import Entailment, SentenceSplitter, Weigher
 from ragstone.core.readings import Judgement
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
+from ragstone.core.threads import computed
 from ragstone.language.facts import Word, alike, words
 from ragstone.respond.proof.alignment import Overlap, chosen, hold, quotes
 from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_names
@@ -82,11 +84,14 @@ class ProofChecker:
         self, sentence: str, hits: Sequence[Hit], request: Request, before: Said = NOTHING, named: int = 0
     ) -> Proof:
         """Return the proof of a sentence; see `Checker`."""
-        reading = self.read(sentence, hits, request, named)
+        asked = words(sentence)[:LONGEST]
+        weights = self._weights(asked, request)
+        comparing = partial(self._compared, sentence, asked, weights, hits, named, before)
+        reading, doubts = await computed(comparing, can_wait=request.can_wait)
         if reading is None:
             return UNCHECKED
         quoted = quotes(reading.quoted)
-        if doubts := doubts_of(sentence, reading, before):
+        if doubts:
             return _contradicted(doubts, sentence, supported(reading.best.share, None), quoted)
         judgement = await self.judged(sentence, reading.best, request)
         support = supported(reading.best.share, judgement)
@@ -103,10 +108,29 @@ class ProofChecker:
 
     def read(self, sentence: str, hits: Sequence[Hit], request: Request, named: int) -> Reading | None:
         """Return what the passages hold of a sentence; None if one of them says nothing."""
-        asked, passages = words(sentence)[:LONGEST], self._passages.of(hits)
+        asked = words(sentence)[:LONGEST]
+        return self._reading(asked, self._weights(asked, request), hits, named)
+
+    def _compared(
+        self,
+        sentence: str,
+        asked: Sequence[Word],
+        weights: NDArray[np.float64],
+        hits: Sequence[Hit],
+        named: int,
+        before: Said,
+    ) -> tuple[Reading | None, list[Doubt]]:
+        """Return what the passages hold of a sentence, and what is surely wrong with it."""
+        reading = self._reading(asked, weights, hits, named)
+        return reading, doubts_of(sentence, reading, before) if reading else []
+
+    def _reading(
+        self, asked: Sequence[Word], weights: NDArray[np.float64], hits: Sequence[Hit], named: int
+    ) -> Reading | None:
+        passages = self._passages.of(hits)
         if not passages or not has_content(asked, passages):
             return None
-        overlaps = hold(asked, self._weights(asked, request), passages)
+        overlaps = hold(asked, weights, passages)
         some = chosen(overlaps, named, np.array([word.key for word in asked]))
         best = some[0] if some else max(overlaps, key=lambda one: one.share)
         most = max((one.share for one in overlaps[:named]), default=0.0)
@@ -129,6 +153,8 @@ class ProofChecker:
 
     def _weights(self, asked: Sequence[Word], request: Request) -> NDArray[np.float64]:
         """Return the weight of each word; stop words weigh nothing unless there are no others."""
+        if not asked:
+            return np.zeros(0)
         worth = np.array(self._weigh([word.lower for word in asked], request)) + 1e-6
         content = worth * [not word.stop for word in asked]
         worth = content if content.any() else worth

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from threading import Lock
 from weakref import WeakValueDictionary
 
 from ragstone.core.protocols import SentenceSplitter
@@ -164,16 +165,17 @@ def _cells(row: str) -> list[int]:
 
 
 class Passages:
-    """Reads passages, and keeps the latest and those that somebody holds."""
+    """Reads passages, and keeps the latest and those that somebody holds. Any number of threads may ask for them."""
 
     def __init__(self, sentences: SentenceSplitter) -> None:
-        self._sentences = sentences
+        self._sentences, self._reading = sentences, Lock()
         self._latest: dict[tuple[str, str], Passage] = {}
         self._held = WeakValueDictionary[tuple[str, str], Passage]()
 
     def of(self, hits: Sequence[Hit]) -> list[Passage]:
         """Return the passages of hits, in order."""
-        return list(self._each(hits))
+        with self._reading:
+            return list(self._each(hits))
 
     def _each(self, hits: Sequence[Hit]) -> Iterator[Passage]:
         for hit in hits:

@@ -6,12 +6,15 @@ table claim nothing; if contradicted sentences are left out, they wait for what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ragstone.core.question import Question
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
+from ragstone.core.threads import computed
 from ragstone.respond import markdown
 from ragstone.respond.proof.records import UNCHECKED, Checker, Proof
 from ragstone.respond.proof.said import NOTHING
@@ -60,7 +63,7 @@ class Prover:
         """
         self._question, self._hits, self._strict = question.text, hits, strict
         self._checker, self._request = checker, request
-        self._read = checker.read_ahead(hits)  # held, because many answers at once read many passages
+        self._read: object = None  # held, because many answers at once read many passages
         self._claims = Claims(question, hits)
         self._held: list[tuple[Sentence, Claim]] = []
         self._is_stale = False  # whether what the held sentences introduce was left out
@@ -120,6 +123,9 @@ class Prover:
         return out
 
     async def _proof(self, sentence: Sentence) -> Proof:
+        self._read = self._read or await computed(
+            partial(self._checker.read_ahead, self._hits), can_wait=self._request.can_wait
+        )
         claimed = [self._hits[number - 1] for number in sentence.claimed if 0 < number <= len(self._hits)]
         hits, named = [*claimed, *(hit for hit in self._hits if hit not in claimed)], len(claimed)
         stated, text = verdict(sentence.text), markdown.bare(sentence.text)
@@ -135,3 +141,46 @@ class Prover:
         assert found is not None
         stated = self._question.rstrip(" ?")
         return await self._checker.check(stated if found.agrees else f"not {stated}", self._hits, self._request)
+
+
+class Proving:
+    """Proves the sentences of one answer beside what writes it, so that no word waits for the proof of another one."""
+
+    def __init__(self, prover: Prover) -> None:
+        self._prover = prover
+        self._sentences, self._proved = asyncio.Queue[Sentence | bool](), asyncio.Queue[Proved | None]()
+        self._work = asyncio.create_task(self._prove())
+
+    def add(self, sentence: Sentence) -> None:
+        """Add a sentence."""
+        self._sentences.put_nowait(sentence)
+
+    def ready(self) -> Iterator[Proved]:
+        """Yield the sentences that are now proved or not, in order."""
+        if self._work.done():  # before its end only by an error
+            self._work.result()
+        while not self._proved.empty():
+            if proved := self._proved.get_nowait():
+                yield proved
+
+    async def rest(self, *, ended: bool) -> AsyncGenerator[Proved]:
+        """Yield the others as they are proved or not; ``ended`` if no sentence is missing."""
+        self._sentences.put_nowait(ended)
+        while proved := await self._proved.get():
+            yield proved
+        await self._work
+
+    async def stop(self) -> None:
+        """Stop proving."""
+        self._work.cancel()
+        await asyncio.gather(self._work, return_exceptions=True)
+
+    async def _prove(self) -> None:
+        try:
+            while not isinstance(sentence := await self._sentences.get(), bool):
+                for proved in await self._prover.add(sentence):
+                    self._proved.put_nowait(proved)
+            for proved in await self._prover.end() if sentence else ():
+                self._proved.put_nowait(proved)
+        finally:
+            self._proved.put_nowait(None)

@@ -9,7 +9,7 @@ model fails, the documents are quoted, and the first line says so.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ from ragstone.respond.drafts import cite, instead, refused, replayed
 from ragstone.respond.passage_structure import ends_in_code
 from ragstone.respond.proof.by_model import ModelChecker
 from ragstone.respond.proof.records import Checker, Proof, Quote
-from ragstone.respond.proof.sentences import Proved, Prover, resting
+from ragstone.respond.proof.sentences import Proved, Prover, Proving, resting
 from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict
 from ragstone.respond.writing.marks import Marks
@@ -96,19 +96,23 @@ class WritingAnswerer:
                 async for part in parts:
                     yield part
             return
-        quoting = asyncio.create_task(self.quoted(evidence, request, before))
+        quoting: asyncio.Task[Draft] | None = None
         try:
             async with aclosing(self._answered(evidence, request, before)) as parts:
                 async for part in parts:
+                    # Not sooner, because the first word would have to wait for it.
+                    quoting = quoting or asyncio.create_task(self.quoted(evidence, _beside(request), before))
                     yield self._draft(part, evidence, await quoting) if isinstance(part, WrittenAnswer) else part
         except ModelError as error:
-            draft = instead(await quoting, str(error), self._settings.language or evidence.question.language)
+            quoted = await (quoting or self.quoted(evidence, request, before))
+            draft = instead(quoted, str(error), self._settings.language or evidence.question.language)
             for event in replayed(draft):
                 yield event
             yield draft
         finally:
-            quoting.cancel()
-            await asyncio.gather(quoting, return_exceptions=True)
+            if quoting:
+                quoting.cancel()
+                await asyncio.gather(quoting, return_exceptions=True)
 
     async def written(
         self, question: Question, request: Request, hits: Sequence[Hit], reply: AsyncGenerator[Piece]
@@ -124,32 +128,42 @@ class WritingAnswerer:
         marks, streamed = Marks([name_of(hit.chunk) for hit in hits]), ""
         transcript, answer, first = Transcript(self._sentences, marks), WrittenAnswer(self._prompt), FirstLine()
         drops = self._settings.unsupported == "drop"
-        prover = Prover(question, hits, self._checker, request, strict=drops)
-        async for piece in reply:
-            end = isinstance(piece, Reply)
-            streamed += "" if isinstance(piece, Reply) else piece
-            if isinstance(piece, Reply) and piece.text.strip() != streamed.strip():  # thinking without its first tag
-                async for part in self.written(question, request, hits, _whole(piece)):
-                    yield part
-                return
-            text = transcript.add(first.end() if isinstance(piece, Reply) else first.add(piece))
-            text += transcript.end() if end else ""
-            if text and not drops:
-                yield TextWritten(text=text)
-            new = [one for one in transcript.closed(everything=end) if not answer.is_repeated(one)]
-            ready = [proved for one in new for proved in await prover.add(one)]
-            for sentence_proved in [*ready, *(await prover.end() if end else ())]:
-                answer.claims.append(sentence_proved.claim)
-                if drops and sentence_proved.proof.state == "contradicted":
-                    answer.dropped += 1
-                    continue
-                if drops:
-                    yield TextWritten(text=f"{sentence_proved.sentence.before or ' '}{sentence_proved.sentence.text}")
-                yield answer.closed(sentence_proved)
-            if isinstance(piece, Reply):
-                answer.cut = piece.cut
-            if answer.repeats > MAX_REPEATS:
-                break
+        proving = Proving(Prover(question, hits, self._checker, _beside(request), strict=drops))
+        ended, failure = False, None
+        try:
+            async for piece in _until_failure(reply):
+                if isinstance(piece, ModelError):
+                    failure = piece  # what was written before is proved, too
+                    break
+                ended = isinstance(piece, Reply)
+                streamed += "" if isinstance(piece, Reply) else piece
+                if isinstance(piece, Reply) and piece.text.strip() != streamed.strip():
+                    # It was thinking without its first tag.
+                    async for part in self.written(question, request, hits, _whole(piece)):
+                        yield part
+                    return
+                text = transcript.add(first.end() if isinstance(piece, Reply) else first.add(piece))
+                text += transcript.end() if ended else ""
+                if text and not drops:
+                    yield TextWritten(text=text)
+                for sentence in transcript.closed(everything=ended):
+                    if not answer.is_repeated(sentence):
+                        proving.add(sentence)
+                for proved in proving.ready():
+                    for part in answer.after(proved, drops=drops):
+                        yield part
+                if isinstance(piece, Reply):
+                    answer.cut = piece.cut
+                if answer.repeats > MAX_REPEATS:
+                    break
+            async with aclosing(proving.rest(ended=ended)) as rest:
+                async for proved in rest:
+                    for part in answer.after(proved, drops=drops):
+                        yield part
+        finally:
+            await proving.stop()
+        if failure:
+            raise failure
         answer.told = told_by(first.told, answer.claims)
         yield answer
 
@@ -287,6 +301,16 @@ class WrittenAnswer:
         self.repeats += repeated
         return repeated
 
+    def after(self, proved: Proved, *, drops: bool) -> Iterator[TextWritten | SentenceClosed]:
+        """Append a proved sentence, and yield its events; none if it is contradicted and the settings drop it."""
+        self.claims.append(proved.claim)
+        if drops and proved.proof.state == "contradicted":
+            self.dropped += 1
+            return
+        if drops:
+            yield TextWritten(text=f"{proved.sentence.before or ' '}{proved.sentence.text}")
+        yield self.closed(proved)
+
     def closed(self, proved: Proved) -> SentenceClosed:
         """Append a sentence with its marks and return its event."""
         sentence, proof = proved.sentence, proved.proof
@@ -343,6 +367,20 @@ class WrittenAnswer:
     def _citation(self, quote: Quote) -> Citation:
         new = cite(len(self.citations) + 1, quote.hit, quote.span)
         return self.citations.setdefault((new.document_id, new.start, new.end), new)
+
+
+def _beside(request: Request) -> Request:
+    """Return the request of what is read beside an answer that is being written."""
+    return replace(request, can_wait=True)
+
+
+async def _until_failure(reply: AsyncGenerator[Piece]) -> AsyncGenerator[Piece | ModelError]:
+    """Yield the pieces of a reply, and last the error if the model fails."""
+    try:
+        async for piece in reply:
+            yield piece
+    except ModelError as error:
+        yield error
 
 
 async def _whole(reply: Reply) -> AsyncGenerator[Piece]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ragstone.core.readings import Judgement
 from ragstone.core.records import Span
 from ragstone.core.request import Request
+from ragstone.core.threads import computed
 from ragstone.index.embed.minilm.pair_network import PairNetwork
 
 if TYPE_CHECKING:
@@ -34,10 +35,10 @@ class ClaimModel:
         self,
         claims: Sequence[str],
         evidence: Sequence[str],
-        request: Request,  # noqa: ARG002
+        request: Request,
     ) -> list[Judgement]:
         """Judge each claim by the text of the evidence beside it."""
-        return await asyncio.to_thread(self._judge, claims, evidence)
+        return await computed(partial(self._judge, claims, evidence), can_wait=request.can_wait)
 
     def _judge(self, claims: Sequence[str], evidence: Sequence[str]) -> list[Judgement]:
         network, judgements = self._network, dict[int, Judgement]()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from ragstone.core.readings import Reading
 from ragstone.core.records import Span
 from ragstone.core.request import Request
+from ragstone.core.threads import computed
 from ragstone.index.embed.minilm.pair_network import PairNetwork
 
 NAME = "passages"
@@ -28,10 +29,10 @@ class PassageModel:
         self,
         question: str,
         passages: Sequence[str],
-        request: Request,  # noqa: ARG002
+        request: Request,
     ) -> list[Reading]:
         """Read the question together with each passage; the end of a long one is not read."""
-        return await asyncio.to_thread(self._read, question, passages)
+        return await computed(partial(self._read, question, passages), can_wait=request.can_wait)
 
     def _read(self, question: str, passages: Sequence[str]) -> list[Reading]:
         network, readings = self._network, dict[int, Reading]()
