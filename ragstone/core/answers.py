@@ -84,14 +84,14 @@ class Citation:
     @property
     def origin(self) -> str:
         """Whose words the quote has, if they do not stand in the original; empty if they do."""
-        if self.document_id.startswith(TOOL):
+        if self.chunk_id.startswith(TOOL):
             return "the result of a tool"
         return f"a description of a picture by {self.described_by}" if self.described_by else ""
 
     @property
     def where(self) -> str:
         """The address of the document, or its id; empty for the result of a tool without an address."""
-        return self.url or ("" if self.document_id.startswith(TOOL) else self.document_id)
+        return self.url or ("" if self.chunk_id.startswith(TOOL) else self.document_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 import type { Suggestion } from "../api/types";
 import { words } from "../words/words";
-import { ofCitation } from "./target";
+import { isOutside, ofCitation } from "./target";
 import type { Turn } from "./turns";
 import { useSuggestions } from "./useSuggestions";
 
@@ -18,7 +18,7 @@ interface Props {
 export function FollowUps({ turn, asked, onAsk }: Props) {
   const first = turn.answer?.outcome === "answer" ? turn.answer.citations[0] : undefined;
   const target = first && ofCitation(first, []);
-  return target && !target.isOutside ? <Near key={turn.id} {...{ target, asked, onAsk }} /> : null;
+  return target && !isOutside(target) ? <Near key={turn.id} {...{ target, asked, onAsk }} /> : null;
 }
 
 function Near({ target, asked, onAsk }: Omit<Props, "turn"> & { target: { documentId: string; start: number } }) {

@@ -10,8 +10,8 @@ export interface Target {
   /** The number of the citation, if it is one. */
   marker: number | null;
   documentId: string;
-  /** Whether it is a web page or the result of a tool, which are not stored. */
-  isOutside: boolean;
+  /** The id of the passage; empty if the target is none. */
+  chunkId: string;
   /** Whether it is attached to the conversation. */
   isAttached: boolean;
   start: number;
@@ -29,7 +29,7 @@ export function ofCitation(one: Citation, hits: readonly Hit[]): Target {
   return {
     marker: one.marker,
     documentId: one.document_id,
-    isOutside: OUTSIDE.test(one.chunk_id),
+    chunkId: one.chunk_id,
     isAttached: one.document_id.startsWith(ATTACHED),
     start: one.start,
     end: one.end,
@@ -46,7 +46,7 @@ export function ofHit(hit: Hit): Target {
   return {
     marker: null,
     documentId: hit.document_id,
-    isOutside: OUTSIDE.test(hit.chunk_id),
+    chunkId: hit.chunk_id,
     isAttached: hit.document_id.startsWith(ATTACHED),
     start: hit.start,
     end: hit.end,
@@ -64,7 +64,7 @@ export function ofListed(one: Listed): Target {
   const title = one.title || nameOf(one.document_id);
   const nowhere = {
     marker: null,
-    isOutside: false,
+    chunkId: "",
     isAttached: false,
     start: 0,
     end: 0,
@@ -80,7 +80,7 @@ export function ofListed(one: Listed): Target {
 export function ofPlace({ documentId, start, end }: Cited): Target {
   const unknown = {
     marker: null,
-    isOutside: false,
+    chunkId: "",
     isAttached: false,
     url: "",
     section: "",
@@ -90,6 +90,9 @@ export function ofPlace({ documentId, start, end }: Cited): Target {
   };
   return { ...unknown, documentId, title: "", start, end };
 }
+
+/** Return whether it is a web page or the result of a tool, which are not stored. */
+export const isOutside = (target: Target): boolean => OUTSIDE.test(target.chunkId);
 
 /** Return the last part of an id, which may be a path. */
 export const nameOf = (id: string): string => id.split(/[\\/]/).at(-1) || id;

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client";
 import { told } from "../api/errors";
 import { originOf } from "../chat/origin";
-import { nameOf, type Target } from "../chat/target";
+import { isOutside, nameOf, type Target } from "../chat/target";
 import { useAnnounce } from "../shell/Announcer";
 import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
@@ -37,7 +37,7 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   const announce = useAnnounce();
   const [view, setView] = useState(chosen);
-  const id = target.isOutside ? null : target.documentId;
+  const id = isOutside(target) ? null : target.documentId;
   const [chunk, setChunk] = useState<Range | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another citation shows its own words
   useEffect(() => setChunk(null), [target]);
@@ -148,8 +148,8 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
               isMarkdown={isMarkdown(document.metadata.kind)}
             />
           )}
-          {!document && target.isOutside && <DocumentText text={passage.text} marks={[]} spans={[passage]} />}
-          {!document && !target.isOutside && !error && <p className="quiet">{say.loading}</p>}
+          {!document && isOutside(target) && <DocumentText text={passage.text} marks={[]} spans={[passage]} />}
+          {!document && !isOutside(target) && !error && <p className="quiet">{say.loading}</p>}
           {error && (
             <>
               <p className="notice warn">
