@@ -222,7 +222,7 @@ class Chunk:
     @property
     def is_outside(self) -> bool:
         """Whether it is not of a stored document."""
-        return self.id.startswith((WEB, TOOL))
+        return self.source_type != "internal"
 
     @property
     def path(self) -> str:

@@ -168,8 +168,8 @@ class ResultCache:
     def answer_key(self, evidence: Evidence, before: Sequence[Turn], request: Request) -> ResultKey | None:
         """Return the key of an answer; None if answers are not kept or part of the evidence is missing or removed.
 
-        A web page belongs to one question, so an answer that uses one is not cached. Confidence depends on the words of
-        the reader's documents, so readers with other rights have other keys.
+        What was found outside belongs to one question, so an answer that uses it is not cached. Confidence depends on
+        the words of the reader's documents, so readers with other rights have other keys.
         """
         if evidence.missing or not self._cache.keeps("answers") or any(hit.chunk.is_outside for hit in evidence.hits):
             return None

@@ -123,8 +123,8 @@ class Finding:
         with timings.stage("outside"):
             evidence, useful = await with_outside(evidence, outside, request)
         if useful:
-            names, were = " and ".join(map(str, useful)), "were" if len(useful) > 1 else "was"
-            notice = f"T{names[1:]} {were} searched because {', and '.join(reasons)}."
+            names, were = " and ".join(map(str, useful)).capitalize(), "were" if len(useful) > 1 else "was"
+            notice = f"{names} {were} searched because {', and '.join(reasons)}."
             evidence = replace(evidence, notices=(*evidence.notices, notice))
         web_searched = any(one.type == "web" for one in outside)
         return Checked(evidence=evidence, adequacy=None if useful else adequacy, web_searched=web_searched)

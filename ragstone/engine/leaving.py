@@ -107,11 +107,10 @@ def _named(settings: Settings) -> Iterator[Destination]:
         setting=f"query.web.engine={engine}",
     )
     for name, tool in settings.query.tools.items():
-        chosen = "" if tool.words == "question" else ", or words that a language model chose"
         yield Destination(
             kind="tool",
             address=tool.url,
-            sent=f"{QUESTION}{chosen}, if the documents may not answer it",
+            sent=f"{tool.sent}, if the documents may not answer it",
             setting=f"query.tools.{name}",
         )
     destinations = {

@@ -102,7 +102,7 @@ class Vocabulary:
 
     def forms(self, word: Word) -> frozenset[str]:
         """Return the forms of a word that occur."""
-        own = f"={word.value}" if word.value else word.lower  # as `form` says; this is called for each word and passage
+        own = form(word)
         found = self._forms.get((own, word.named))
         if found is None:
             found = frozenset(key for key in self._begin.get(own[:STEM], ()) if is_form(key, word))

@@ -54,8 +54,7 @@ class McpTool:
             RetrievalError: the server cannot be reached, or refuses, or the tool fails.
         """
         own, section = self._own, f"query.tools.{self._name}"
-        planned = "" if own.words == "question" else ", or words that a language model chose"
-        request.meter.note_sent(f"tool {self._name}", own.url, f"the question as typed{planned}")
+        request.meter.note_sent(f"tool {self._name}", own.url, own.sent)
         transport = _Limited(section)
         try:
             async with (
@@ -107,8 +106,8 @@ class McpTool:
         free = [name for name in texts if name not in self._own.arguments]
         required = [name for name in tool.input_schema.get("required", ()) if name in free]
         usual = [name for name in USUAL_ARGUMENTS if name in free]
-        if len(required) == 1 or usual or len(free) == 1:
-            return required[0] if len(required) == 1 else (usual or free)[0]
+        if chosen := required if len(required) == 1 else usual or (free if len(free) == 1 else []):
+            return chosen[0]
         which = f"one of {', '.join(free)}" if free else "the argument that takes the words"
         raise RetrievalError(f"it is not clear where the words go; set query.tools.{self._name}.argument to {which}")
 

@@ -20,7 +20,7 @@ from ragstone.core.protocols import OutsideSearch
 from ragstone.core.question import Question
 from ragstone.core.records import TOOL, WEB, Chunk, Document, Evidence, Hit, Step
 from ragstone.core.request import Request
-from ragstone.settings.search import QuerySettings, WebSettings
+from ragstone.settings.search import QuerySettings, ToolSettings, WebSettings
 from ragstone.settings.services import ServiceSettings
 
 RELEVANCE = 0.8
@@ -73,14 +73,13 @@ def build_outside(settings: QuerySettings, services: ServiceSettings) -> tuple[O
         MissingExtra: there are tools, and the package that calls them is not installed.
         SettingsError: a key or an address is missing.
     """
-    tools = settings.tools.items()
-    return (*(_tool(name, settings, services) for name, _ in tools), *_web(settings.web, services))
+    tools = (_tool(name, own, services) for name, own in settings.tools.items())
+    return (*tools, *_web(settings.web, services))
 
 
-def _tool(name: str, settings: QuerySettings, services: ServiceSettings) -> Outside:
+def _tool(name: str, own: ToolSettings, services: ServiceSettings) -> Outside:
     from ragstone.query.mcp_client import McpTool
 
-    own = settings.tools[name]
     return Outside(
         type="tool",
         name=name,
@@ -105,14 +104,8 @@ def _web(settings: WebSettings, services: ServiceSettings) -> tuple[Outside, ...
             from ragstone.query.web_services import SearxngSearch
 
             search = SearxngSearch(services, characters=settings.characters)
-    web = Outside(
-        type="web",
-        name=settings.engine,
-        search=search,
-        results=settings.results,
-        characters=settings.characters,
-    )
-    return (web,)
+    name, results, characters = settings.engine, settings.results, settings.characters
+    return (Outside(type="web", name=name, search=search, results=results, characters=characters),)
 
 
 def why_search(
@@ -146,7 +139,7 @@ async def with_outside(
     asked = (one.hits(text, request) for one in sources)
     useful = list[Outside]()
     for one, found in zip(sources, await asyncio.gather(*asked, return_exceptions=True), strict=True):
-        name = f"T{str(one)[1:]}"
+        name = str(one).capitalize()
         if isinstance(found, RetrievalError):
             evidence = replace(evidence, missing=(*evidence.missing, f"{name} was not searched: {found}"))
         elif isinstance(found, BaseException):

@@ -13,7 +13,7 @@ from ragstone.core.records import Document
 _TITLES = ("title", "name", "summary", "subject", "headline", "key", "id")
 _ADDRESSES = ("url", "html_url", "web_url", "weburl", "link", "permalink", "href", "uri")
 _TEXTS = ("text", "content", "body", "markdown", "snippet", "excerpt", "description")
-_MAX_FIELD, _MAX_DEPTH = 500, 4
+_MAX_TITLE, _MAX_DEPTH = 200, 4
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_-]+")
 
 
@@ -44,7 +44,8 @@ def documents(tool: str, items: Sequence[Item], structured: object) -> list[Docu
 
 def _of_item(item: Item) -> Iterator[Item]:
     try:
-        value = json.loads(item.text) if item.text.lstrip()[:1] in ("{", "[") else None
+        # 12.50 stays as it is written.
+        value = json.loads(item.text, parse_float=str) if item.text.lstrip()[:1] in ("{", "[") else None
     except (ValueError, RecursionError):
         value = None
     return _of_json(value) if value else iter((item,))
@@ -71,7 +72,7 @@ def _of_object(fields: Mapping[str, object]) -> Item:
     url = next((text for name in _ADDRESSES if (text := _line(by_name.get(name))).startswith("http")), "")
     body = next((text for name in _TEXTS if isinstance(text := by_name.get(name), str) and text.strip()), "")
     rest = [f"{name}: {text}" for name, text, value in _leaves(fields) if value != body and value != url]
-    return Item(text="\n\n".join(filter(None, (body.strip(), "\n".join(rest)))), title=title, url=url)
+    return Item(text="\n\n".join(filter(None, (body.strip(), "\n".join(rest)))), title=title[:_MAX_TITLE], url=url)
 
 
 def _leaves(fields: Mapping[str, object], above: str = "", depth: int = 0) -> Iterator[tuple[str, str, object]]:
@@ -105,4 +106,4 @@ def _line(value: object) -> str:
         text = ", ".join(map(str, several))
     else:
         text = json.dumps(value, ensure_ascii=False)
-    return " ".join(text.split())[:_MAX_FIELD]
+    return " ".join(text.split())

@@ -20,7 +20,7 @@ class WebSettings(Section):
         default=0.7,
         ge=0,
         le=1,
-        description="Search the web if the probability that the documents answer the question is below this.",
+        description="Search the web and ask tools if the probability that the documents answer is below this.",
     )
     results: int = Field(default=3, ge=1, le=20, description="Web pages to use as evidence.")
     characters: int = Field(default=10_000, ge=100, le=100_000, description="Characters to read from each web page.")
@@ -51,6 +51,11 @@ class ToolSettings(Section):
         description="What it gets: the question as typed, or also words that a language model chose in research, which"
         " may be from passages.",
     )
+
+    @property
+    def sent(self) -> str:
+        """What it gets, in words."""
+        return "the question as typed" + (", or words that a language model chose" if self.words == "planned" else "")
 
     @model_validator(mode="after")
     def _check_named(self) -> ToolSettings:

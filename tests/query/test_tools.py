@@ -166,6 +166,13 @@ def test_prose_stays_and_structured_content_is_read_only_without_it() -> None:
     assert documents("t", [], None) == []
 
 
+def test_values_stay_as_they_are_written_and_whole() -> None:
+    long = "One sentence after another. " * 100
+    (one,) = documents("t", [Item(text=f'{{"price": 12.50, "answer": "{long}"}}')], None)
+    assert "Price: 12.50" in one.text
+    assert long.strip() in one.text
+
+
 def test_a_deep_result_is_read() -> None:
     for text in ("[" * 900 + "1" + "]" * 900, '{"a": ' * 900 + "1" + "}" * 900, "[" * 100_000):
         (one,) = documents("t", [Item(text=text)], None)

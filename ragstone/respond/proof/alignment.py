@@ -6,7 +6,7 @@ second one only for words that the first lacks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -41,7 +41,7 @@ class Overlap:
     @cached_property
     def share(self) -> float:
         """The share of the sentence that the passage holds."""
-        return float(np.array([self._most(word) for word in self._asked]) @ self.weights)
+        return float(self._found.max(axis=0) @ self.weights) if len(self._found) else 0.0
 
     @cached_property
     def parts(self) -> tuple[int, ...]:
@@ -82,17 +82,6 @@ class Overlap:
         told = " ".join(spans[part].of(passage.text) for part in sorted(kept))
         return f"{passage.heading[: MOST_READ // 4]}\n{told}".strip()[: 2 * MOST_READ]
 
-    def _most(self, word: Word) -> float:
-        """Return how much of a word the best sentence holds."""
-        passage = self.passage
-        forms = passage.vocabulary.forms(word)
-        if not forms.isdisjoint(passage.told_forms):
-            return 1.0
-        if word.capitals and next(self._spelled_out(word), None) is not None:
-            return 1.0
-        tells = len(passage.questions) < len(passage.spans)
-        return IN_HEADING if tells and not forms.isdisjoint(passage.heading_forms) else 0.0
-
     @cached_property
     def _found(self) -> NDArray[np.float64]:
         """Return what each sentence of the passage holds of each word, (sentences, words)."""
@@ -104,15 +93,9 @@ class Overlap:
                     found[:, place] = IN_HEADING
                 found[[part for one in forms for part in passage.parts_with.get(one, ())], place] = 1.0
             if word.capitals:
-                found[[*self._spelled_out(word)], place] = 1.0
+                found[[part for part, some in enumerate(passage.words) if initials(word, some)], place] = 1.0
         found[[*passage.questions]] = 0.0
         return found
-
-    def _spelled_out(self, acronym: Word) -> Iterator[int]:
-        """Yield the sentences, none of which asks, that have the names of an acronym."""
-        for part, some in enumerate(self.passage.words):
-            if part not in self.passage.questions and initials(acronym, some):
-                yield part
 
 
 def hold(asked: Sequence[Word], weights: NDArray[np.float64], passages: Sequence[Passage]) -> list[Overlap]:

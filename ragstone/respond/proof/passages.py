@@ -91,11 +91,6 @@ class Passage:
         return dict(parts)
 
     @cached_property
-    def told_forms(self) -> frozenset[str]:
-        """The forms of the words of the sentences that are no questions."""
-        return frozenset(one for one, parts in self.parts_with.items() if not self.questions.issuperset(parts))
-
-    @cached_property
     def places(self) -> list[dict[str, list[int]]]:
         """The places of each word in each sentence, by its small letters."""
         out: list[dict[str, list[int]]] = []
