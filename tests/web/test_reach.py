@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import expect
 from served import START, Visit, environment, served
@@ -185,5 +186,14 @@ def test_asks_for_a_key_and_forgets_it(kb: Path, visit: Open) -> None:
         at.page.get_by_role("button", name="API key").click()
         at.page.get_by_role("button", name="Forget the key").click()
         assert at.page.evaluate("sessionStorage.length") == 0
+        late: list[Any] = []
+        at.page.route("**/conversations", lambda route: late.append(route), times=1)
         at.page.reload()
         expect(dialog).to_be_visible()
+        dialog.get_by_label("Key", exact=True).fill(key[0])
+        dialog.get_by_role("button", name="Use this key").click()
+        expect(at.page.get_by_role("list", name="Documents")).to_be_visible()
+        with at.page.expect_response(lambda answer: answer.status == 401):
+            late.pop().continue_()
+        at.page.evaluate("fetch('sign-in').then(() => new Promise(requestAnimationFrame))")
+        expect(dialog).to_have_count(0)

@@ -54,10 +54,22 @@ interface Options {
 }
 
 let refused: (message: string) => void = () => undefined;
+let callers = 0;
 
 /** Register what to call when the server asks for a key or rejects one. */
 export function onRefused(call: (message: string) => void): void {
   refused = call;
+}
+
+/** Say that the page has another caller from now on, of whom the refusals of earlier requests tell nothing. */
+export function changeCaller(): void {
+  callers++;
+}
+
+/** Return a function that tells whether the page still has the caller that it has now. */
+export function sameCaller(): () => boolean {
+  const caller = callers;
+  return () => caller === callers;
 }
 
 export async function sent(
@@ -65,6 +77,7 @@ export async function sent(
   { method = "GET", body, accept = "application/json", signal, quiet = false }: Options,
 ): Promise<Response> {
   const headers: Record<string, string> = { Accept: accept, ...authorization() };
+  const isSame = sameCaller();
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const response = await fetch(url, {
     method,
@@ -76,7 +89,7 @@ export async function sent(
   });
   if (!response.ok) {
     const error = errorFrom(response.status, await response.text(), response.headers.get("Retry-After"));
-    if (response.status === 401 && !quiet) refused(error.message);
+    if (response.status === 401 && !quiet && isSame()) refused(error.message);
     throw error;
   }
   return response;

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from "react";
-import { api, onRefused } from "../api/client";
+import { api, changeCaller, onRefused, sameCaller } from "../api/client";
 import { ApiError, told } from "../api/errors";
 import type { Me, SignInWays } from "../api/types";
 
@@ -26,16 +26,20 @@ export function useConnection(): Connection {
   const [lost, setLost] = useState("");
   const [version, setVersion] = useState(0);
 
-  const connect = useCallback(() => setVersion((held) => held + 1), []);
+  const connect = useCallback(() => {
+    changeCaller();
+    setVersion((held) => held + 1);
+  }, []);
   const heard = useCallback(() => setRefused(""), []);
   useEffect(
     () =>
       onRefused((message) => {
+        const isSame = sameCaller();
         api
           .ways()
           .then((found) => setWays(found.provider !== null || found.passwords ? found : null))
           .catch(() => undefined) // then only a key helps
-          .finally(() => setRefused(message));
+          .finally(() => isSame() && setRefused(message));
       }),
     [],
   );
