@@ -16,6 +16,7 @@ from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.tables.fields import Json
 from ragstone.acquire.readers.tables.figures import is_figure
 from ragstone.acquire.readers.tables.rows import has_text, read_row, required, row_key, text_spans
+from ragstone.acquire.readers.text import openapi
 from ragstone.acquire.readers.text.plain import text_of
 from ragstone.core.filters import Scalar
 from ragstone.core.named_groups import facts_of, is_access_name, named_anywhere
@@ -137,7 +138,7 @@ def read_jsonl(file: File) -> Iterator[Document | Skipped]:
 
 
 def read_json(file: File) -> Parsed | Iterator[Document | Skipped]:
-    """Return the objects of a JSON array as rows; anything else as one indented text.
+    """Return the objects of a JSON array as rows, and an OpenAPI description as text; else one indented text.
 
     Raises:
         SourceError: the first object of an array lacks a field that the settings take text from.
@@ -152,8 +153,10 @@ def read_json(file: File) -> Parsed | Iterator[Document | Skipped]:
     if isinstance(content, list) and all(isinstance(one, dict) for one in content):
         table = _Table(file=file, kind="json", encoding=Encoding(name="utf-8", note=str(facts.get("decoding", ""))))
         return _documents(table, _json_rows(table, cast("list[dict[str, Json]]", content)))
-    pretty = clean(json.dumps(content, ensure_ascii=False, indent=2))
     named = facts_of(named_anywhere(content, file.settings.access.column))
+    if openapi.is_description(content):
+        return openapi.parsed(content, {**facts, **named})
+    pretty = clean(json.dumps(content, ensure_ascii=False, indent=2))
     return Parsed(text=pretty, facts={"kind": "json", **facts, **named})
 
 

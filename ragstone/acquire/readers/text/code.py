@@ -6,10 +6,13 @@ import re
 from itertools import accumulate, pairwise
 from pathlib import PurePosixPath
 
+import yaml
+
+from ragstone.acquire.metadata.head import LOADER
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.names import LANGUAGES, SETTINGS
 from ragstone.acquire.readers.parsed import File, Parsed
-from ragstone.acquire.readers.text import definitions
+from ragstone.acquire.readers.text import definitions, openapi
 from ragstone.acquire.readers.text.plain import text_of
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Mark
@@ -34,6 +37,8 @@ def parse(file: File) -> Parsed:
     if language and len(text) > _GENERATED_LINE * (text.count("\n") + 1):
         raise Unreadable("packed by a program into long lines, not written by a person")
     form = SETTINGS.get(file.suffix, "")
+    if form == "yaml" and openapi.BEGINS.search(text) and (described := _described(text)):
+        return openapi.parsed(described, facts)
     kind: dict[str, Scalar] = {"kind": form or "code", "programming_language": language}
     return Parsed(
         text=text,
@@ -41,6 +46,15 @@ def parse(file: File) -> Parsed:
         marks=() if form == "log" else _marks(text, language or form),
         facts={**kind, **facts},
     )
+
+
+def _described(text: str) -> openapi.Node | None:
+    """Return the OpenAPI description that YAML holds, with scalars as text; None if it holds none."""
+    try:
+        content: object = yaml.load(text, Loader=LOADER)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return content if openapi.is_description(content) else None
 
 
 def _marks(text: str, language: str) -> tuple[Mark, ...]:
