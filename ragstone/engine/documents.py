@@ -148,11 +148,9 @@ class Documents:
             with self._versions.current() as version:
                 await asyncio.to_thread(forget_answers, version, conversation)
         prune = tuple(map(acquire.root, sources))
-        intake = Intake(read=read, files=len(files), sources=sources, prune=prune)
+        intake = Intake(read=read, files=len(files), sources=sources, prune=prune, is_private=bool(conversation))
         report = await self._ingest.run(intake, on_progress, share)
         if conversation:
-            for one in report.skipped:  # nobody else is told of the file
-                self.forget_skipped(one.source)
             for file in files:
                 if not self.has_source(acquire.root(str(file))):
                     file.unlink(missing_ok=True)
