@@ -294,13 +294,21 @@ def test_erases_the_files_of_a_removed_person(tmp_path: Path) -> None:
 def test_deletes_files_whose_documents_are_gone(serving: Serving) -> None:
     live = serving()
     (id,) = attach(live, ("boat.txt", NOTE))["document_ids"]
-    live.engine.documents.remove([id], reader=OWNER.within("s"))
+    parts(live.engine).catalog.remove([id])  # as another host does
     file = live.engine.folder / id
     erase(live)
     assert file.exists(), "a job may still wait to read it"
     os.utime(file, (1, 1))
     erase(live)
     assert not file.parent.exists()
+
+
+def test_erases_an_attached_file_removed_as_a_document(serving: Serving) -> None:
+    live = serving()
+    (id,) = attach(live, ("boat.txt", NOTE))["document_ids"]
+    assert live.http.delete(f"/documents/{id}").status_code == 200
+    assert erase(live) == [id]
+    assert holds(live.engine.folder) == []
 
 
 def test_erasing_a_file_leaves_what_others_asked(serving: Serving) -> None:
