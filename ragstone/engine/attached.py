@@ -2,21 +2,30 @@
 
 Each is a document as any other, in the group of its conversation (`ragstone.core.access`). Its file is in a folder of
 the conversation below the uploaded files.
+
+Removing a document takes a moment, erasing its traces rewrites everything that is stored. So whoever removes one, or
+ends a conversation, leaves a note, and servers erase what the notes name, many documents at a time.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+import uuid
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from ragstone.catalog.location import writing
 from ragstone.core.access import ATTACHED, Reader, conversation_group
 from ragstone.core.catalog import selected
 from ragstone.core.filters import Compare, Exists
 from ragstone.engine.roots import UPLOADS
+from ragstone.history.users import Users
+from ragstone.storage.disk import make_folder
+from ragstone.storage.files import read_json, write_json
 
 if TYPE_CHECKING:
     from ragstone.catalog.protocol import Catalog
@@ -25,6 +34,8 @@ if TYPE_CHECKING:
 DAY = 86_400.0
 UNASKED_SECONDS = DAY
 """Time that a file is kept for a conversation without a question."""
+NOTES = "erasing"
+"""The folder of the notes. Each is a file of its own, so that nobody needs a lock to leave one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +47,18 @@ class Attached:
     file: str
     characters: int
     added: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """What the notes in ``files`` name: documents that were removed, and conversations, as groups, that have ended.
+
+    ``ended`` has the time of each end, in seconds since 1970.
+    """
+
+    files: tuple[Path, ...]
+    removed: frozenset[str]
+    ended: Mapping[str, float]
 
 
 def admitted(catalog: Catalog, id: str, reader: Reader) -> Reader:
@@ -56,7 +79,7 @@ def attached_to(catalog: Catalog, conversation: str) -> list[Attached]:
         Attached(
             document_id=one.document_id,
             title=one.title,
-            file=one.document_id.removeprefix(f"{folder_of(conversation)}/").partition("#")[0].partition("/")[0],
+            file=_path_of(one.document_id).rpartition("/")[2],
             characters=one.characters,
             added=one.added,
         )
@@ -67,6 +90,55 @@ def attached_to(catalog: Catalog, conversation: str) -> list[Attached]:
 def until(added: str, days: float) -> str:
     """Return when an attached document is erased at the latest, in ISO 8601, given when it was added."""
     return (datetime.fromisoformat(added) + timedelta(days=days)).isoformat(timespec="seconds")
+
+
+def note_removed(folder: Path, ids: Collection[str]) -> Path:
+    """Note, durably, that nothing of some removed documents may stay in a knowledge base, and return the note.
+
+    Raises:
+        KnowledgeBaseError: the note could not be written.
+    """
+    return _note(folder, {"documents": [*ids]})
+
+
+def note_ended(folder: Path, conversation: str) -> None:
+    """Note, durably, that a conversation has ended, given its group.
+
+    Raises:
+        KnowledgeBaseError: the note could not be written.
+    """
+    _note(folder, {"conversation": conversation, "at": time.time()})
+
+
+def noted(folder: Path) -> Noted:
+    """Return what is still to be erased from a knowledge base."""
+    files = tuple(sorted((folder / NOTES).glob("*.json")))
+    notes = [read_json(file) for file in files]
+    return Noted(
+        files=files,
+        removed=frozenset(id for note in notes for id in note.get("documents", ())),
+        ended={note["conversation"]: note["at"] for note in notes if "conversation" in note},
+    )
+
+
+def delete_files(version: Components, ids: Collection[str], waiting: Collection[str]) -> None:
+    """Delete the files that attached documents came from, except those that others come from, too.
+
+    Args:
+        version: of the knowledge base.
+        ids: the documents, stored or not.
+        waiting: files that jobs have yet to read, below the folder of the knowledge base; they stay.
+    """
+    kept = {
+        _path_of(one.document_id)
+        for one in selected(version.catalog, Exists(key=ATTACHED))
+        if one.document_id not in ids
+    }
+    for path in sorted({_path_of(id) for id in ids} - kept - {*waiting}):
+        file = version.folder / path
+        file.unlink(missing_ok=True)
+        with suppress(OSError):  # it has other files
+            file.parent.rmdir()
 
 
 def clear_files(version: Components) -> None:
@@ -85,22 +157,44 @@ def clear_files(version: Components) -> None:
                 file.parent.rmdir()
 
 
-def expired(version: Components, days: float, ended: Collection[str] = ()) -> list[str]:
+def expired(version: Components, days: float, ended: Mapping[str, float]) -> list[str]:
     """Return the ids of attached documents that are to be erased.
 
     Args:
         version: of the knowledge base.
         days: that they are kept at most.
-        ended: the groups of conversations that were deleted just now.
+        ended: the groups of conversations that have ended, and when; what was attached later stays.
     """
     catalog, now = version.catalog, time.time()
     if not catalog.restricts(Reader().names):
         return []
     going_on = {conversation_group(name) for name in version.history.conversations().names()}
+    gone = [Reader(name=name) for name in Users(version.history.journal()).departed()]
+
+    def is_over(group: str, added: float) -> bool:
+        return (
+            now - added > days * DAY
+            or added <= ended.get(group, 0.0)
+            or (now - added > UNASKED_SECONDS and group not in going_on)
+            or any(person.owns(group) for person in gone)
+        )
+
     return [
         one.document_id
         for one in selected(catalog, Exists(key=ATTACHED))
-        if (age := now - datetime.fromisoformat(one.added).timestamp()) > days * DAY
-        or one.metadata[ATTACHED] in ended
-        or (age > UNASKED_SECONDS and one.metadata[ATTACHED] not in going_on)
+        if is_over(str(one.metadata[ATTACHED]), datetime.fromisoformat(one.added).timestamp())
     ]
+
+
+def _path_of(id: str) -> str:
+    """Return the file that an attached document came from, below the folder of the knowledge base."""
+    folder, _, inside = id.removeprefix(folder_of("")).partition("/")
+    return f"{folder_of('')}{folder}/{inside.partition('#')[0].partition('/')[0]}"
+
+
+def _note(folder: Path, note: dict[str, Any]) -> Path:
+    path = folder / NOTES / f"{uuid.uuid4().hex}.json"
+    with writing(folder):
+        make_folder(folder.absolute() / NOTES)
+        write_json(path, note)
+    return path

@@ -6,6 +6,7 @@ that several processes ingest at once: a commit takes a hundredth of the time of
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import aclosing, closing
@@ -15,7 +16,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from ragstone import acquire
-from ragstone.core.access import ATTACHED, OWNER, Reader, groups_in
+from ragstone.core.access import ATTACHED, Reader, groups_in
 from ragstone.core.catalog import FIELDS, Listing, ListingOrder
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.layout import Box, boxes
@@ -24,9 +25,9 @@ from ragstone.core.reading import Reading, reading_of
 from ragstone.core.records import Acquired, Document, Skipped
 from ragstone.core.reports import AddReport, Plan
 from ragstone.core.request import Request
-from ragstone.engine.attached import Attached, admitted, attached_to, clear_files, expired
+from ragstone.engine.attached import Attached, admitted, attached_to, clear_files, delete_files, folder_of, note_removed
 from ragstone.engine.components import Components
-from ragstone.engine.erasure import Erasure, forget
+from ragstone.engine.erasure import Erasure, forget, forget_answers, forget_attached
 from ragstone.engine.following import follow, locked, with_engine_notices
 from ragstone.engine.ingest import (
     Ingest,
@@ -143,12 +144,13 @@ class Documents:
                 files, settings, base=folder, roots=roots, given=given, is_stored=is_stored, stop=stop
             )
 
+        if conversation:
+            with self._versions.current() as version:
+                await asyncio.to_thread(forget_answers, version, conversation)
         prune = tuple(map(acquire.root, sources))
-        intake = Intake(read=read, files=len(files), sources=sources, prune=prune)
+        intake = Intake(read=read, files=len(files), sources=sources, prune=prune, is_private=bool(conversation))
         report = await self._ingest.run(intake, on_progress, share)
         if conversation:
-            for one in report.skipped:  # nobody else is told of the file
-                self.forget_skipped(one.source)
             for file in files:
                 if not self.has_source(acquire.root(str(file))):
                     file.unlink(missing_ok=True)
@@ -285,6 +287,8 @@ class Documents:
     def remove(self, ids: Sequence[str], *, reader: Reader) -> list[str]:
         """Remove documents, all or none, and return their full ids.
 
+        `erase_attached` erases what is left of those that were attached to conversations.
+
         Args:
             ids: as for `get`.
             reader: the reader; documents that they may not read do not exist for them.
@@ -296,6 +300,8 @@ class Documents:
         with self._versions.current() as version:
             full = list(dict.fromkeys(self.get(id, reader=reader).id for id in ids))
             with locked(version, self._versions.patience):
+                if attached := [id for id in full if id.startswith(folder_of(""))]:
+                    note_removed(version.folder, attached)
                 version.catalog.remove(full)
                 follow(version)
             return full
@@ -325,39 +331,50 @@ class Documents:
         with self._versions.current() as version:
             return attached_to(version.catalog, reader.within(session).conversation)
 
-    def detach(self, ids: Sequence[str], *, session: str, reader: Reader) -> list[str]:
-        """Erase documents that are attached to a conversation of this reader, and what names them; return their ids.
+    def detach(self, ids: Sequence[str], *, session: str, reader: Reader, waiting: Collection[str] = ()) -> list[str]:
+        """Remove documents that are attached to a conversation of this reader, and their files; return their ids.
+
+        `erase_attached` erases what is left of them, such as their words in files and the answers that name them.
+
+        Args:
+            ids: the documents.
+            session: the name of the conversation.
+            reader: the reader.
+            waiting: uploaded files that jobs have yet to read; they stay.
 
         Raises:
             NotFound: one of them is not attached to it.
-            Locked, KnowledgeBaseError, EngineError: as of `forget`.
+            Locked: another process is indexing.
+            KnowledgeBaseError: it could not be noted what to erase; nothing was removed.
         """
-        known = {one.document_id for one in self.attached(session, reader=reader)}
-        if unknown := [id for id in ids if id not in known]:
-            raise NotFound(f"there is no document '{unknown[0]}' in this conversation")
-        with self._versions.current() as version:
-            return self._erase_attached(version, ids)
+        conversation = reader.within(session).conversation
+        with self._versions.current() as version, locked(version, self._versions.patience):
+            known = {one.document_id for one in attached_to(version.catalog, conversation)}
+            if unknown := [id for id in ids if id not in known]:
+                raise NotFound(f"there is no document '{unknown[0]}' in this conversation")
+            note_removed(version.folder, ids)
+            version.catalog.remove(ids)
+            follow(version)
+            delete_files(version, ids, waiting)
+            return [*ids]
 
-    def erase_expired(self, days: float, ended: Collection[str] = ()) -> list[str]:
-        """Erase attached documents whose conversation is over, or that are older than this; return their ids.
+    def erase_attached(self, days: float, waiting: Collection[str] = ()) -> list[str]:
+        """Erase attached documents that expired, and what is left of removed ones; return their ids.
+
+        A document has expired after some days, when its conversation was deleted or has had no question for a day, or
+        when its person was removed.
 
         Args:
             days: the days that they are kept at most.
-            ended: the groups of conversations that were deleted just now; others are over after a day without a turn.
+            waiting: as for `detach`.
 
         Raises:
-            Locked, KnowledgeBaseError, EngineError: as of `forget`.
+            Locked, KnowledgeBaseError, EngineError: as of `forget`; a later call finishes what was begun.
         """
         with self._versions.current() as version:
-            ids = expired(version, days, ended)
-            erased = self._erase_attached(version, ids)
+            erased = forget_attached(version, days, self._versions.patience, waiting)
             clear_files(version)
             return erased
-
-    def _erase_attached(self, version: Components, ids: Sequence[str]) -> list[str]:
-        """Erase attached documents, and of what was asked and answered only what names them: their person's own."""
-        patience = self._versions.patience
-        return list(forget(version, ids, patience, reader=OWNER, only_named=True).documents) if ids else []
 
     def forget_skipped(self, source: str) -> None:
         """Delete the report on a file that could not be read.

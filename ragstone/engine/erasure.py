@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ from ragstone.core.errors import KnowledgeBaseError, Locked, NotFound, UsageErro
 from ragstone.core.records import Document
 from ragstone.core.traces import Traces, said_by, traces_of
 from ragstone.engine.assembly import assemble_other
-from ragstone.engine.attached import folder_of
+from ragstone.engine.attached import delete_files, expired, folder_of, note_removed, noted
 from ragstone.engine.built import BuiltWith
 from ragstone.engine.components import Components
 from ragstone.engine.erasure_search import search
@@ -76,54 +76,32 @@ class Erasure:
 
 
 def forget(
-    version: Components,
-    names: Sequence[str],
-    patience: Patience,
-    *,
-    reader: Reader,
-    words: str = "",
-    only_named: bool = False,
+    version: Components, names: Sequence[str], patience: Patience, *, reader: Reader, words: str = ""
 ) -> Erasure:
-    """Erase documents; see `ragstone.engine.documents.Documents.forget`.
-
-    With ``only_named``, what has words of the documents and does not name them is kept: it may be from others.
-    """
-    started, location = time.perf_counter(), version.location
-    with location.rebuilding(patience), locked(version, patience), ExitStack() as opened:
-        paths = _others(location, patience)
-        others = {path: opened.enter_context(closing(location.catalog(path))) for path in paths}
+    """Erase documents; see `ragstone.engine.documents.Documents.forget`."""
+    started = time.perf_counter()
+    with _every_version(version, patience) as others:
         catalogs = [version.catalog, *others.values()]
         named = {name: _ids(version, catalogs, name, reader) for name in names}
-        if not only_named:
-            named = {name: {id for id in found if _is_known(catalogs, id, reader)} for name, found in named.items()}
+        named = {name: {id for id in found if _is_known(catalogs, id, reader)} for name, found in named.items()}
         ids, unknown = sorted(set[str]().union(*named.values())), [name for name, found in named.items() if not found]
-        documents = [catalog.document(id) for catalog in catalogs for id in catalog.signatures(ids)]
+        documents = _stored(catalogs, ids)
         if not words:
             _refuse_unknown(version, unknown, reader)
-        named_alone = Traces(names=frozenset(ids))
-        traces = named_alone if only_named else _traces(version, catalogs, unknown, documents, words)
+        traces = _traces(version, catalogs, unknown, documents, words)
         sources = sorted({one.source for one in documents if one.source})
         interrupted = version.folder / INTERRUPTED
         write_json(interrupted, {"documents": [*names]})
         rows = _erase_history(version, traces)
         _remove_files(version, [*ids, *sources, *unknown], traces)
-        for catalog in catalogs:
-            forget_names(catalog, ids)
-        for path, catalog in others.items():
-            catalog.erase(ids, sources)
-            settings = BuiltWith(**catalog.built_with()).put_into(version.settings)
-            _rebuild(assemble_other(version, path, catalog, settings), only_engines=True)
-        version.catalog.erase(ids, sources)
-        _rebuild(version)
+        _erase_documents(version, others, ids, sources)
         rows += _erase_history(version, traces)  # answers that were given meanwhile
-        version.history.journal().compact()
-        for path in leftovers(location):
-            clear_away(path) if path.is_dir() else drop(path)
+        _clear_remains(version)
         drop(interrupted)
     searched = search(version.folder, traces, *_server(version))
     return Erasure(
         documents=(*ids, *unknown),
-        versions=tuple(path.name for path in (version.source.path, *paths)),
+        versions=tuple(path.name for path in (version.source.path, *others)),
         rows=rows,
         words=len(traces.rare),
         searched_files=searched.files,
@@ -134,6 +112,101 @@ def forget(
         remaining=tuple(sorted({file for one in sources if Path(file := one.partition("#")[0]).is_file()})),
         seconds=round(time.perf_counter() - started, 3),
     )
+
+
+def forget_attached(version: Components, days: float, patience: Patience, waiting: Collection[str]) -> list[str]:
+    """Erase what expired of the documents of conversations, and all that is left of removed ones; return their ids.
+
+    Of what was asked and answered, only what names them is erased: it is their person's own. A removed document that
+    was attached again stays, with the answers from it: `forget_answers` has erased the earlier ones.
+
+    Args:
+        version: of the knowledge base.
+        days: that documents are kept at most.
+        patience: as for `forget`.
+        waiting: uploaded files that jobs have yet to read; they stay.
+
+    Raises:
+        Locked, KnowledgeBaseError, EngineError: as of `ragstone.engine.documents.Documents.forget`.
+    """
+    notes = noted(version.folder)
+    if not notes.files and not expired(version, days, notes.ended):
+        return []
+    with _every_version(version, patience) as others:
+        notes = noted(version.folder)  # another server may have erased everything meanwhile
+        if over := expired(version, days, notes.ended):
+            files = (*notes.files, note_removed(version.folder, over))  # nothing else names them after an interruption
+        else:
+            files = notes.files
+        again = version.catalog.signatures([*notes.removed]).keys() - {*over}
+        ids = sorted({*over, *notes.removed} - again)
+        if ids or again:
+            traces = Traces(names=frozenset(ids))
+            sources = {one.source for one in _stored([version.catalog, *others.values()], ids) if one.source}
+            _erase_history(version, traces)
+            delete_files(version, ids, waiting)
+            _erase_documents(version, others, ids, sorted(sources), earlier=sorted(again))
+            _erase_history(version, traces)  # answers that were given meanwhile
+            _clear_remains(version)
+        for file in files:
+            drop(file)
+    return ids
+
+
+def forget_answers(version: Components, conversation: str) -> None:
+    """Erase from the journal what names removed documents of a conversation, given its group.
+
+    Call it before files are attached to the conversation: later, their documents may have the same names.
+
+    Raises:
+        KnowledgeBaseError: the journal cannot be written.
+    """
+    names = [id for id in noted(version.folder).removed if id.startswith(f"{folder_of(conversation)}/")]
+    if names:
+        erase(version.history.journal(), Traces(names=frozenset(names)))
+
+
+@contextmanager
+def _every_version(version: Components, patience: Patience) -> Generator[dict[Path, Catalog]]:
+    """Hold the locks of a rebuild and of an ingest, and yield the catalogs of the versions besides the one in use.
+
+    Raises:
+        Locked: another process held one of them, or had another version open, until the patience ended.
+    """
+    location = version.location
+    with location.rebuilding(patience), locked(version, patience), ExitStack() as opened:
+        paths = _others(location, patience)
+        yield {path: opened.enter_context(closing(location.catalog(path))) for path in paths}
+
+
+def _stored(catalogs: Sequence[Catalog], ids: Sequence[str]) -> list[Document]:
+    """Return the documents with these ids, of every version."""
+    return [catalog.document(id) for catalog in catalogs for id in catalog.signatures(ids)]
+
+
+def _erase_documents(
+    version: Components,
+    others: Mapping[Path, Catalog],
+    ids: Sequence[str],
+    sources: Sequence[str],
+    earlier: Sequence[str] = (),
+) -> None:
+    """Erase documents from every version, the one in use last; ``earlier`` ones only from the others."""
+    for catalog in (version.catalog, *others.values()):
+        forget_names(catalog, ids)
+    for path, catalog in others.items():
+        catalog.erase([*ids, *earlier], sources)
+        settings = BuiltWith(**catalog.built_with()).put_into(version.settings)
+        _rebuild(assemble_other(version, path, catalog, settings), only_engines=True)
+    version.catalog.erase(ids, sources)
+    _rebuild(version)
+
+
+def _clear_remains(version: Components) -> None:
+    """Write the journal anew, and delete what interrupted writes and rebuilds have left."""
+    version.history.journal().compact()
+    for path in leftovers(version.location):
+        clear_away(path) if path.is_dir() else drop(path)
 
 
 def _others(location: Location, patience: Patience) -> list[Path]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ragstone.core.access import READERS, Reader
 from ragstone.core.errors import NotFound
 from ragstone.core.records import Hit
+from ragstone.engine.attached import attached_to, note_ended
 from ragstone.engine.caching import LEVELS, Level, latest_questions
 from ragstone.engine.components import Components
 from ragstone.engine.opening import OpenVersions
@@ -51,9 +52,16 @@ class History:
                 raise NotFound("there is no such conversation")
 
     def forget(self, session: str, *, reader: Reader) -> int:
-        """Delete a conversation of this reader, and return its number of questions."""
+        """Delete a conversation of this reader, and return its number of questions.
+
+        A server soon erases the files that are attached to it.
+        """
         with self._versions.current() as version:
-            return version.history.conversations().forget(reader.session(session))
+            questions = version.history.conversations().forget(reader.session(session))
+            conversation = reader.within(session).conversation
+            if questions and attached_to(version.catalog, conversation):
+                note_ended(version.folder, conversation)
+            return questions
 
     def share(self, session: str, *, reader: Reader, days: float | None = None) -> tuple[Share, str]:
         """Create a link to a conversation of this reader as it is now, for some days or as long as it is stored.

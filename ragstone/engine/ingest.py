@@ -70,7 +70,8 @@ class Share:
 class Intake:
     """What an ingest reads, the names of its sources, and the folders on disk that they are in.
 
-    Stored documents that it does not find are removed if their source begins with one of ``prune``.
+    Stored documents that it does not find are removed if their source begins with one of ``prune``. Of a private one,
+    only its report names files: the status and MLflow are for other people.
     """
 
     read: Read
@@ -78,6 +79,7 @@ class Intake:
     sources: tuple[str, ...] = field(default=())
     folders: tuple[Path, ...] = field(default=())
     prune: tuple[str, ...] = field(default=())
+    is_private: bool = False
 
 
 class Ingest:
@@ -124,6 +126,8 @@ class Ingest:
         request: Request,
         reporter: Reporter,
         turn: Turn = nullcontext,
+        *,
+        is_private: bool = False,
     ) -> AddReport:
         """Store the documents of a stream. If the embedder is open, a sample of the first documents decides it.
 
@@ -132,6 +136,7 @@ class Ingest:
             request: the budget; a cancellation sets its ``stop``.
             reporter: counts and reports what is durable.
             turn: the lock for each commit, unless the caller holds it.
+            is_private: whether only the report tells of sources that cannot be read.
         """
         first, sample = list[Document](), languages.Sample()
         with self._versions.current() as version:
@@ -154,6 +159,7 @@ class Ingest:
                 request,
                 reporter,
                 describing=describing(version, request),
+                is_private=is_private,
                 turn=turn,
             )
             if own.index.embedder != languages.ENGLISH or not report.added + report.updated:
@@ -169,13 +175,14 @@ class Ingest:
             keep_names(version, intake.folders)
             with self._reporting(version, intake, on_progress) as reporter:
                 stream = watcher.watch(intake.read(version, settings.acquire, request.stop, reporter))
-                report = await self.store(stream, request, reporter)
+                report = await self.store(stream, request, reporter, is_private=intake.is_private)
             if not intake.prune:
                 return report
             if removed := watcher.find_removed(intake.prune):
                 catalog.remove(removed, watcher.outdated)
                 report = _without_outdated(report)
-                catalog.note_skipped([one for one in report.skipped if one.emptied])  # their removal forgot it
+                if not intake.is_private:  # their removal forgot it
+                    catalog.note_skipped([one for one in report.skipped if one.emptied])
             noted = {one.source for root in intake.prune for one in catalog.skipped(root)}
             forget_skipped(version, [one for one in noted if not watcher.is_kept(one)], report)
         return replace(report, removed=len(removed), seconds=time.perf_counter() - started)
@@ -205,7 +212,7 @@ class Ingest:
         with self._versions.current() as version, self._reporting(version, intake, on_progress) as reporter:
             stream = intake.read(version, rules_in_force(version).acquire, request.stop, reporter)
             stream = StreamWatcher(version.catalog).watch(stream)
-            report = await self.store(stream, request, reporter, turn)
+            report = await self.store(stream, request, reporter, turn, is_private=intake.is_private)
         async with last_turn():
             with self._versions.current() as version:
                 await follow_to_the_end(version)
@@ -214,7 +221,10 @@ class Ingest:
     def _reporting(
         self, version: Components, intake: Intake, on_progress: OnProgress | None
     ) -> AbstractContextManager[Reporter]:
-        return closing(Reporter(on_progress, total=intake.files, folder=version.folder, doing=_name(intake)))
+        doing, is_private = _name(intake), intake.is_private
+        return closing(
+            Reporter(on_progress, total=intake.files, folder=version.folder, doing=doing, is_private=is_private)
+        )
 
     def _turn(self, is_ours: Callable[[], bool], waiting: Reporter) -> AbstractAsyncContextManager[None]:
         @asynccontextmanager
@@ -230,7 +240,8 @@ class Ingest:
 
 
 def _tracked(version: Components, intake: Intake) -> AbstractContextManager[Callable[[AddReport], AddReport]]:
-    return tracked(version.history.tracker(), _name(intake), version.settings, intake.sources)
+    tracker = None if intake.is_private else version.history.tracker()
+    return tracked(tracker, _name(intake), version.settings, intake.sources)
 
 
 def _name(intake: Intake) -> str:

@@ -50,6 +50,7 @@ class Reporter:
         growing: bool = False,
         folder: Path | None = None,
         doing: str = "add",
+        is_private: bool = False,
     ) -> None:
         """Start counting.
 
@@ -59,8 +60,9 @@ class Reporter:
             growing: whether the number may grow.
             folder: of the knowledge base, to note the progress in for other processes.
             doing: the command, such as ``sync``.
+            is_private: whether other processes are not told what is read.
         """
-        self._on_progress, self._doing = on_progress, doing
+        self._on_progress, self._doing, self._is_private = on_progress, doing, is_private
         self._note = folder / FOLDER / f"{os.getpid()}-{id(self)}.json" if folder else None
         self._started = time.monotonic()
         self._noted = self._started
@@ -103,7 +105,8 @@ class Reporter:
             self._noted = time.monotonic()
             # Another process only displays it; a full disk must not stop the ingest before a commit fails.
             with suppress(OSError):
-                note_json(self._note, {"doing": self._doing, "progress": asdict(replace(now, committed=()))})
+                told = replace(now, committed=(), current="" if self._is_private else now.current)
+                note_json(self._note, {"doing": self._doing, "progress": asdict(told)})
         if self._on_progress is not None:
             self._on_progress(now)
 

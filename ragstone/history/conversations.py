@@ -264,7 +264,7 @@ def forget_if_unused(db: JournalDatabase, name: str) -> None:
 
     Whoever gets the name next is somebody else, and may read other documents.
     """
-    if _is_in_use(db, name):
+    if is_in_use(db, name):
         return
     who = Reader(name=name).who
     _delete_of(db, "turns", name)
@@ -279,11 +279,12 @@ def end_links_if_unused(db: JournalDatabase, name: str) -> None:
 
     Nobody else could take them back.
     """
-    if not _is_in_use(db, name):
+    if not is_in_use(db, name):
         _delete_of(db, "shares", name)
 
 
-def _is_in_use(db: JournalDatabase, name: str) -> bool:
+def is_in_use(db: JournalDatabase, name: str) -> bool:
+    """Return whether a key or a user has a name."""
     keys = "SELECT 1 FROM keys WHERE name = ?1 AND revoked IS NULL"
     users = "SELECT 1 FROM users WHERE name = ?1 AND removed IS NULL"
     return db.execute(f"{keys} UNION ALL {users}", [name]).fetchone() is not None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ragstone.core.access import refuse_reserved
 from ragstone.core.errors import MissingExtra, NotFound, UsageError
-from ragstone.history.conversations import end_links_if_unused, forget_if_unused
+from ragstone.history.conversations import end_links_if_unused, forget_if_unused, is_in_use
 from ragstone.history.journal import row_crc
 from ragstone.history.keys import Scope, as_text, canonical, from_text, known_scopes
 from ragstone.history.sessions import end_those_of, put_session
@@ -121,6 +121,17 @@ class Users:
         with self._journal.reading() as db:
             return [user for user, _ in _rows(db)]
 
+    def departed(self) -> list[str]:
+        """Return the names of removed users that nobody has now.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        with self._journal.reading() as db:
+            return [
+                user.name for user, _ in _stored(db) if db and user.removed is not None and not is_in_use(db, user.name)
+            ]
+
     def were_ever_added(self) -> bool:
         """Return whether a user was ever added: removing or damaging the last one does not open the server.
 
@@ -180,10 +191,14 @@ def _found(db: JournalDatabase | None, name: str) -> tuple[User, str]:
 
 
 def _rows(db: JournalDatabase | None) -> list[tuple[User, str]]:
+    return [(user, stored) for user, stored in _stored(db) if user.removed is None]
+
+
+def _stored(db: JournalDatabase | None) -> list[tuple[User, str]]:
+    """Return all users, also those that were removed, and the hashes of their passwords."""
     rows = db.execute(f"SELECT {_COLUMNS}, crc FROM users ORDER BY name").fetchall() if db else []  # noqa: S608
     whole = [row for row in rows if row[-1] == row_crc(*row[:-1])]  # doctor reports the others
-    users = [(_user(*row[:-1]), row[1]) for row in whole]
-    return [(user, stored) for user, stored in users if user.removed is None]
+    return [(_user(*row[:-1]), row[1]) for row in whole]
 
 
 def is_same_name(one: str, other: str) -> bool:

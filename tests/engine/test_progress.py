@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kb import open_fast
 
+from ragstone.core.access import OWNER
 from ragstone.core.records import Document
 from ragstone.core.reports import Progress
 from ragstone.engine import progress
+from ragstone.engine.attached import folder_of as attached_folder
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.progress import Reporter, running, with_beats
 from ragstone.serve.views.state import progress_line
@@ -108,6 +110,29 @@ def test_status_shows_what_runs(engine: KnowledgeBase, monkeypatch: pytest.Monke
     asyncio.run(engine.documents.add([Document(id="a", text="The pump is blue.")], look))
     assert [one.documents for one in seen] == [1]
     assert engine.status().running == ()
+
+
+def test_status_does_not_name_an_attached_file(engine: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "NOTE_SECONDS", 0.0)
+    conversation = OWNER.within("s").conversation
+    folder = engine.folder / attached_folder(conversation)
+    folder.mkdir(parents=True)
+    (folder / "broken.pdf").write_bytes(b"no pdf at all")
+    (folder / "layoffs.txt").write_text("The pump is blue.", encoding="utf-8")
+    own: list[str] = []
+
+    def look(now: Progress) -> None:
+        status = engine.status()
+        own.append(now.current)
+        assert [one.progress.current for one in status.running] == [""]
+        assert status.skipped == ()
+
+    report = asyncio.run(
+        engine.documents.add_uploads([*sorted(folder.iterdir())], look, conversation=conversation),
+    )
+    assert own[-1].endswith("layoffs.txt")
+    assert [Path(one.source).name for one in report.skipped] == ["broken.pdf"]
+    assert engine.status().skipped == ()
 
 
 def test_note_of_a_killed_process_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

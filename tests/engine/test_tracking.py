@@ -13,6 +13,7 @@ from kb import FAST, open_fast
 
 from ragstone.core.access import OWNER
 from ragstone.core.errors import MissingExtra, SourceError, UsageError
+from ragstone.engine.attached import folder_of
 from ragstone.engine.knowledge_base import KnowledgeBase
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -74,6 +75,19 @@ def test_ingests_and_sessions_are_runs(tmp_path: Path, store: str) -> None:
     answers = [json.loads(line) for text in written(store, first).values() for line in text.splitlines()]
     assert [one["question"] for one in answers] == ["Where do visitors park?"] * 2
     assert "behind the mill" in answers[0]["answer"]
+
+
+def test_attached_files_are_no_runs(tmp_path: Path, store: str) -> None:
+    conversation = OWNER.within("s").conversation
+    kb = open_fast(tmp_path / "kb", f"review.mlflow={store}")
+    file = kb.folder / folder_of(conversation) / "layoffs.txt"
+    file.parent.mkdir(parents=True)
+    file.write_text("Visitors park behind the mill.")
+    asyncio.run(kb.documents.add_uploads([file], conversation=conversation))
+    (tmp_path / "a.txt").write_text("The gate closes at nine.")
+    asyncio.run(kb.documents.add([str(tmp_path / "a.txt")]))
+    kb.close()
+    assert [one.info.run_name for one in runs_of(store, tmp_path / "kb")] == ["add"]
 
 
 def test_failures_are_runs_that_failed(tmp_path: Path, store: str) -> None:

@@ -15,6 +15,7 @@ from kb import FAST, add
 from ragstone.core.access import OWNER
 from ragstone.core.errors import SettingsError
 from ragstone.core.records import Document
+from ragstone.engine.attached import folder_of
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.index.engines.postgres import schema
 from ragstone.services.postgres import Server
@@ -89,6 +90,22 @@ def test_texts_that_somebody_else_changed_are_mended(
         assert engine.versions.check_engines() == ()
         assert found(db, "haus") == [("Häuser", "", "")]
         assert found(db, "masts") == [("Mast", "https://ship.example/mast", "")]
+
+
+def test_attached_files_are_neither_held_nor_missed(
+    tmp_path: Path, postgres: PostgresServer, place: tuple[list[str], psycopg.Connection]
+) -> None:
+    settings, db = place
+    apply(postgres, db)
+    conversation = OWNER.within("s").conversation
+    file = tmp_path / "kb" / folder_of(conversation) / "boat.txt"
+    with closing(KnowledgeBase.open(tmp_path / "kb", settings, create=True)) as engine:
+        add(engine, ENGLISH)
+        file.parent.mkdir(parents=True)
+        file.write_text("The boathouse opens in April.")
+        asyncio.run(engine.documents.add_uploads([file], conversation=conversation))
+        assert found(db, "boathouse") == []
+        assert engine.versions.check_engines() == ()
 
 
 def test_a_reader_that_is_taken_away_is_taken_away_there(

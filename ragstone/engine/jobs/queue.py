@@ -153,7 +153,12 @@ class JobQueue(Protocol):
 
 
 def erased(job: Job, traces: Traces) -> Job | None:
-    """Return a job without traces of documents; None if it is over, or nothing of its work is left."""
+    """Return a job without traces of documents; None if it is over, or nothing of its work is left.
+
+    A file that waits to be attached to a conversation stays: it is newer than any document that is erased.
+    """
+    if job.work.conversation and not job.is_over:
+        return job
     stored = [part for part in job_row(job) if isinstance(part, str) and part.startswith("{")]
     if not any(traces.is_in(text) for part in stored for text in strings(json.loads(part))):
         return job

@@ -71,7 +71,7 @@ def password(name: Name, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
 
 @app.command()
 def remove(name: Name, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """Remove a person. Their sessions end; their conversations stay."""
+    """Remove a person. Their sessions end; their conversations stay, without the files attached to them."""
     with _people(kb) as (users, audit):
         removed = users.remove(name)
         audit.note("", "user.remove", removed.name)

@@ -139,6 +139,10 @@ class JobRunner:
         jobs = await asyncio.to_thread(self._store.last, count)
         return [self._unfinished.get(job.id) or self._as_noted(job) for job in jobs]
 
+    async def waiting_files(self) -> set[str]:
+        """Return the uploaded files that jobs have yet to read, below the folder of the knowledge base."""
+        return {file for one in await self.last(500) if not one.job.is_over for file in one.job.work.files}
+
     def cancel(self, id: str) -> bool:
         """Stop a job of this server that waits or runs; return whether there is one. What it has stored stays."""
         status = self._unfinished.get(id)

@@ -1,4 +1,4 @@
-"""Erases the files that were attached to conversations, once their time or their conversation is over."""
+"""Erases files that were attached to conversations, once they are removed or their time or conversation is over."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ragstone.serve.http.job_runner import RETRY_SECONDS, JobRunner
 from ragstone.serve.http.telemetry import log_error
 
 LOOK_SECONDS = 600.0
-"""Pause between two looks for what has expired."""
+"""Pause between two looks for what is to be erased."""
 
 
 class Sweeper:
@@ -23,32 +23,34 @@ class Sweeper:
     def __init__(self, engine: KnowledgeBase, jobs: JobRunner, days: float) -> None:
         """Take the knowledge base, its jobs, and the days that a file is kept at most."""
         self._engine, self._jobs, self._days = engine, jobs, days
-        self._ended, self._wake = set[str](), asyncio.Event()
+        self._wake = asyncio.Event()
 
-    def end(self, session: str, reader: Reader) -> None:
-        """Erase what is attached to a conversation that was deleted, soon."""
-        self._ended.add(reader.within(session).conversation)
+    def wake(self) -> None:
+        """Look now: a conversation was deleted, or a person was removed."""
         self._wake.set()
 
     async def detach(self, ids: Sequence[str], session: str, reader: Reader) -> list[str]:
-        """Erase documents of a conversation now; see `Documents.detach`."""
-        detach = partial(self._engine.documents.detach, ids, session=session, reader=reader)
+        """Remove documents of a conversation now, to be erased at the next look; see `Documents.detach`."""
         async with self._jobs.indexing:
+            detach = partial(self._engine.documents.detach, ids, session=session, reader=reader)
             while True:
+                waiting = await self._jobs.waiting_files()
                 try:
-                    return await asyncio.to_thread(detach)
+                    return await asyncio.to_thread(detach, waiting=waiting)
                 except Locked:  # another process runs a job, or has another version open
                     await asyncio.sleep(RETRY_SECONDS)
 
     async def run(self) -> None:
-        """Erase what has expired until the task is cancelled; a server that runs no jobs erases nothing."""
+        """Erase what is due until the task is cancelled; a server that runs no jobs erases nothing.
+
+        A removed file waits for the next look, so that several are erased at once and nobody waits to remove another.
+        """
         while self._jobs.server:
-            ended = frozenset(self._ended)
             self._wake.clear()
             try:
                 async with self._jobs.indexing:
-                    await asyncio.to_thread(self._engine.documents.erase_expired, self._days, ended)
-                self._ended -= ended
+                    waiting = await self._jobs.waiting_files()
+                    await asyncio.to_thread(self._engine.documents.erase_attached, self._days, waiting)
             except Locked:  # a rebuild, or another process that indexes, may take hours
                 pass
             except (RagstoneError, OSError) as error:  # the next look tries again

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from contextlib import closing, suppress
@@ -10,11 +11,17 @@ from typing import Any
 
 import httpx2
 import pytest
-from kb import READY, open_fast
+from kb import READY, open_fast, parts
 from live import Live, Serving, make_key, served
 from pdf_file import pdf
 
-from ragstone.core.access import OWNER
+from ragstone.core.access import OWNER, Reader
+from ragstone.engine.attached import folder_of
+from ragstone.engine.doctor import doctor
+from ragstone.engine.jobs.queue import Work
+from ragstone.history.erasing import ERASED
+from ragstone.history.journal import Journal
+from ragstone.history.users import Users
 
 WORD = "zanzibar-quince"
 NOTE = f"The code word of the boathouse is {WORD}. The boathouse opens in April.".encode()
@@ -125,37 +132,183 @@ def test_erases_the_file_with_the_conversation(serving: Serving) -> None:
     assert "behind the mill" in live.ask("Where do visitors park?").json()["answer"]
 
 
-def test_erases_one_file(serving: Serving) -> None:
+def remove(live: Live, file: str, session: str = "s", **key: str) -> list[str]:
+    gone = live.http.delete("/attachments", params={"session": session, "file": file}, headers=key)
+    assert gone.status_code == 200, gone.text
+    return gone.json()["removed"]
+
+
+def erase(live: Live, days: float = 1.0) -> list[str]:
+    """Erase what the next look of the server would."""
+    return live.engine.documents.erase_attached(days)
+
+
+def test_removes_a_file_at_once_and_erases_it_later(serving: Serving) -> None:
     live = serving()
     attach(live, ("boat.txt", NOTE), ("bar.csv", b"id,text\n1,The bar seats ninety.\n2,The bar is closed.\n"))
+    answer = live.ask(ASKED, session="s").json()
     assert [one["file"] for one in attached(live)] == ["bar.csv", "boat.txt"]
-    gone = live.http.delete("/attachments", params={"session": "s", "file": "boat.txt"})
-    assert len(gone.json()["erased"]) == 1
+    (id,) = remove(live, "boat.txt")
+    assert not (live.engine.folder / id).exists()
+    assert WORD not in live.ask(ASKED, session="s").json()["answer"]
+    assert live.http.get(f"/documents/{id}").status_code == 404
     assert [one["file"] for one in attached(live)] == ["bar.csv"]
-    assert holds(live.engine.folder) == []
     assert live.http.delete("/attachments", params={"session": "s", "file": "boat.txt"}).status_code == 404
+    assert erase(live) == [id]
+    assert holds(live.engine.folder) == []
+    assert live.http.get(f"/responses/{answer['response_id']}").json()["answer"]["answer"] == ERASED
+    assert [one["file"] for one in attached(live)] == ["bar.csv"]
+    assert erase(live) == []
+
+
+def test_erases_removed_files_together(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    live, rewritten = serving(), list[Path]()
+    compact = Journal.compact
+
+    def counted(journal: Journal) -> None:
+        rewritten.append(journal.path)
+        compact(journal)
+
+    monkeypatch.setattr(Journal, "compact", counted)
+    names = [f"boat{number}.txt" for number in range(3)]
+    attach(live, *((name, name.encode() + NOTE) for name in names))
+    for name in names:
+        remove(live, name)
+    assert (len(erase(live)), len(rewritten)) == (3, 1)
+    assert holds(live.engine.folder) == []
+
+
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+STEPS = ("_every_version", "_erase_history", "_erase_documents", "_rebuild", "_clear_remains")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_erases_what_was_removed_before_a_crash(serving: Serving, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    live = serving()
+    attach(live, ("boat.txt", NOTE))
+    live.ask(ASKED, session="s")
+    (id,) = remove(live, "boat.txt")
+    with monkeypatch.context() as patch:
+        patch.setattr(f"ragstone.engine.erasure.{step}", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            erase(live)
+    folder, engine = live.engine.folder, open_fast(live.engine.folder, create=False)
+    with closing(engine):
+        assert engine.documents.erase_attached(1) == [id]
+        assert holds(folder) == []
+        assert doctor(folder).well
+
+
+def test_finishes_an_interrupted_erasure_of_expired_files(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    live = serving()
+    attach(live, ("boat.txt", NOTE))
+    time.sleep(1.1)  # times of documents are in whole seconds
+    with monkeypatch.context() as patch:
+        patch.setattr("ragstone.engine.erasure._rebuild", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            erase(live, days=1e-9)
+    assert attached(live) == []
+    assert len(erase(live)) == 1
+    assert holds(live.engine.folder) == []
+
+
+def test_keeps_a_file_that_was_attached_again(serving: Serving) -> None:
+    live, other = serving(), "tanganyika-plum"
+    attach(live, ("boat.txt", NOTE))
+    before = live.ask(ASKED, session="s").json()
+    remove(live, "boat.txt")
+    (id,) = attach(live, ("boat.txt", NOTE.replace(WORD.encode(), other.encode())))["document_ids"]
+    after = live.ask(ASKED, session="s").json()
+    assert other in after["answer"]
+    assert erase(live) == []
+    assert (live.engine.folder / id).exists()
+    assert other in live.ask(ASKED, session="s").json()["answer"]
+    assert live.http.get(f"/responses/{after['response_id']}").json()["answer"]["answer"] == after["answer"]
+    assert live.http.get(f"/responses/{before['response_id']}").json()["answer"]["answer"] == ERASED
+    assert holds(live.engine.folder) == []
+
+
+def test_erases_no_file_that_waits_to_be_read_again(serving: Serving) -> None:
+    live = serving()
+    attach(live, ("boat.txt", NOTE))
+    (id,) = remove(live, "boat.txt")
+    file = live.engine.folder / id
+    file.parent.mkdir()
+    file.write_bytes(NOTE)
+    jobs = parts(live.engine).history.jobs()
+    (job,) = jobs.put("upload", [Work(files=(id,), conversation=OWNER.within("s").conversation)])
+    live.engine.documents.erase_attached(1, waiting={id})
+    assert file.exists()
+    assert [one.work.files for one in jobs.last(10) if one.id == job.id] == [(id,)]
 
 
 def test_erases_the_file_after_its_time(serving: Serving) -> None:
     live = serving()
     attach(live, ("boat.txt", NOTE))
     live.ask(ASKED, session="s")
-    assert live.engine.documents.erase_expired(days=1) == []
+    assert erase(live) == []
     time.sleep(1.1)  # times of documents are in whole seconds
-    assert len(live.engine.documents.erase_expired(days=1e-9)) == 1
+    assert len(erase(live, days=1e-9)) == 1
     assert holds(live.engine.folder) == []
+
+
+def test_erases_the_file_of_a_conversation_forgotten_elsewhere(serving: Serving) -> None:
+    live = serving()
+    attach(live, ("boat.txt", NOTE))
+    live.ask(ASKED, session="s")
+    with closing(open_fast(live.engine.folder, create=False)) as engine:  # as `ragstone history conversations` does
+        assert engine.history.forget("s", reader=OWNER) == 1
+    assert len(erase(live)) == 1
+    assert holds(live.engine.folder) == []
+
+
+def test_keeps_a_file_attached_after_the_end(serving: Serving) -> None:
+    live = serving()
+    attach(live, ("boat.txt", NOTE))
+    live.ask(ASKED, session="s")
+    live.engine.history.forget("s", reader=OWNER)
+    time.sleep(1.1)  # times of documents are in whole seconds
+    attach(live, ("bar.txt", b"The bar seats ninety people."))
+    assert len(erase(live)) == 1
+    assert [one["file"] for one in attached(live)] == ["bar.txt"]
+
+
+def test_erases_the_files_of_a_removed_person(tmp_path: Path) -> None:
+    conversation = Reader(name="ann").within("s").conversation
+    file = tmp_path / "kb" / folder_of(conversation) / "boat.txt"
+    with closing(open_fast(tmp_path / "kb")) as engine, closing(engine.history.journal()) as journal:
+        users = Users(journal)
+        users.add("ann", "correct horse battery", ["read"])
+        file.parent.mkdir(parents=True)
+        file.write_bytes(NOTE)
+        asyncio.run(engine.documents.add_uploads([file], conversation=conversation))
+        assert engine.documents.erase_attached(1) == []
+        users.remove("ann")
+        assert len(engine.documents.erase_attached(1)) == 1
+        assert holds(tmp_path) == []
 
 
 def test_deletes_files_whose_documents_are_gone(serving: Serving) -> None:
     live = serving()
     (id,) = attach(live, ("boat.txt", NOTE))["document_ids"]
-    live.engine.documents.remove([id], reader=OWNER.within("s"))
+    parts(live.engine).catalog.remove([id])  # as another host does
     file = live.engine.folder / id
-    live.engine.documents.erase_expired(days=1)
+    erase(live)
     assert file.exists(), "a job may still wait to read it"
     os.utime(file, (1, 1))
-    live.engine.documents.erase_expired(days=1)
+    erase(live)
     assert not file.parent.exists()
+
+
+def test_erases_an_attached_file_removed_as_a_document(serving: Serving) -> None:
+    live = serving()
+    (id,) = attach(live, ("boat.txt", NOTE))["document_ids"]
+    assert live.http.delete(f"/documents/{id}").status_code == 200
+    assert erase(live) == [id]
+    assert holds(live.engine.folder) == []
 
 
 def test_erasing_a_file_leaves_what_others_asked(serving: Serving) -> None:
@@ -163,7 +316,8 @@ def test_erasing_a_file_leaves_what_others_asked(serving: Serving) -> None:
     ann, bob = (make_key(live.engine.folder, name, "read") for name in ("ann", "bob"))
     live.http.post("/query", json={"question": f"Who said {WORD}?", "session": "b"}, headers=bob).raise_for_status()
     attach(live, ("boat.txt", NOTE), **ann)
-    live.http.delete("/attachments", params={"session": "s", "file": "boat.txt"}, headers=ann).raise_for_status()
+    remove(live, "boat.txt", **ann)
+    assert len(erase(live)) == 1
     assert WORD in live.http.get("/conversations/b", headers=bob).text
 
 

@@ -120,18 +120,10 @@ class PostgresDocuments:
     # ------------------------------------------------------------ what is there, and what should be
 
     def _behind(self) -> tuple[dict[str, str], list[uuid.UUID]]:
-        """Return the documents to write, as ids and signatures, and the keys of those to delete.
-
-        Documents that are attached to conversations are left out: programs that read the tables know no conversations.
-        """
+        """Return the documents to write, as ids and signatures, and the keys of those to delete."""
         if not self._names.is_in_use:
             return {}, []
-        attached = {one.document_id for one in selected(self._catalog, Exists(key=ATTACHED))}
-        wanted = {
-            id: f"{self._names.version} {self._made_with} {signature}"
-            for id, signature, _ in self._catalog.ordered_signatures()
-            if id not in attached
-        }
+        wanted = {id: f"{self._names.version} {self._made_with} {signature}" for id, signature in self._kept()}
         with self._server.transaction(patient=True) as db:
             if db.execute("SELECT to_regprocedure(%s)", [f"{SCHEMA}.terms(text,text)"]).fetchone() == (None,):
                 raise EngineError(f"{self._server.name} has no tables for documents; run: ragstone postgres apply")
@@ -143,10 +135,18 @@ class PostgresDocuments:
         changed = {id: wanted[id] for key, id in keys.items() if stored.get(key) != wanted[id]}
         return changed, [key for key in stored if key not in keys]
 
+    def _kept(self) -> Iterator[tuple[str, str]]:
+        """Yield id and signature of every document that the tables have.
+
+        Documents that are attached to conversations are left out: programs that read the tables know no conversations.
+        """
+        attached = {one.document_id for one in selected(self._catalog, Exists(key=ATTACHED))}
+        return ((id, signature) for id, signature, _ in self._catalog.ordered_signatures() if id not in attached)
+
     def _altered(self, late: Mapping[str, str]) -> list[str]:
         """Return the documents whose rows are not what their signatures say; ``late`` ones have other signatures."""
         altered = list[str]()
-        documents = self._stored(id for id, _, _ in self._catalog.ordered_signatures() if id not in late)
+        documents = self._stored(id for id, _ in self._kept() if id not in late)
         while part := list(islice(documents, AT_ONCE)):
             chunks = self._catalog.chunks_of([one.id for one in part])
             configurations = {one.id: self._configuration(one.metadata.get("language")) for one in part}

@@ -294,10 +294,11 @@ async def change_person(name: Id, body: PersonChange, service: Here, caller: Adm
 
 @router.delete("/people/{name}", status_code=204, responses={**errors.CHANGING})
 async def remove_person(name: Id, service: Here, caller: Administering) -> None:
-    """Remove a user. Their sessions end; their conversations are kept."""
+    """Remove a user. Their sessions end; their conversations are kept, without the files attached to them."""
     if _is_own(name, caller):
         raise Refused("conflict", "nobody can remove themselves; another administrator can")
     user = await asyncio.to_thread(service.users.remove, name)
+    service.sweeper.wake()
     await service.noted(caller, "user.remove", user.name)
 
 

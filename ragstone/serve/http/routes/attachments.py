@@ -41,9 +41,9 @@ class AttachmentList(Response):
 
 
 class Detached(Response):
-    """The ids of the documents that were erased."""
+    """The ids of the documents that were removed. What is left of them is erased soon."""
 
-    erased: list[str]
+    removed: list[str]
 
 
 # ---------------------------------------------------------------- routes
@@ -108,13 +108,16 @@ async def attachments(service: Here, caller: Reading, session: SessionQuery) -> 
 
 @router.delete("/attachments", responses={**errors.CHANGING})
 async def detach(service: Here, caller: Reading, session: SessionQuery, file: FileQuery) -> Detached:
-    """Erase a file of a conversation, and what names it in stored answers."""
+    """Remove a file of a conversation: no question finds it any more.
+
+    Its traces on the disk, and what names it in stored answers, are erased within minutes by a server that runs jobs.
+    """
     held = await asyncio.to_thread(partial(service.engine.documents.attached, session, reader=caller.reader))
     ids = [one.document_id for one in held if one.file == file]
     if not ids:
         raise NotFound("the conversation has no such file")
     async with asyncio.timeout(service.settings.request_seconds):
-        return Detached(erased=await service.sweeper.detach(ids, session, caller.reader))
+        return Detached(removed=await service.sweeper.detach(ids, session, caller.reader))
 
 
 def _shown(name: str, documents: list[Attached], days: float) -> Attachment:

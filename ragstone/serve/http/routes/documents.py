@@ -188,8 +188,7 @@ async def remove(document_id: Annotated[str, Parameter(max_length=2_000)], servi
     """Remove a document, and its file if it was uploaded, or an uploaded file that could not be read."""
     async with asyncio.timeout(service.settings.request_seconds):
         async with service.jobs.indexing:
-            jobs = await service.jobs.last(500)
-            queued = {file for one in jobs if not one.job.is_over for file in one.job.work.files}
+            queued = await service.jobs.waiting_files()
             while True:
                 try:
                     removed = await asyncio.to_thread(_remove, service, caller, document_id, queued)

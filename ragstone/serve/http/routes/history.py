@@ -147,7 +147,7 @@ async def forget(session: SessionPath, service: Here, caller: Reading) -> Forgot
     turns = await asyncio.to_thread(partial(service.engine.history.forget, session, reader=caller.reader))
     if not turns:
         raise NotFound("there is no such conversation")
-    service.sweeper.end(session, caller.reader)
+    service.sweeper.wake()
     return Forgotten(turns=turns)
 
 

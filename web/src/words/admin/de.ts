@@ -54,7 +54,8 @@ export const admin: AdminTexts = {
   signOutNamed: (name) => `${name} abmelden`,
   remove: "Entfernen",
   removeNamed: (name) => `${name} entfernen`,
-  removeHint: "Die Person kann sich nicht mehr anmelden. Ihre Gespräche bleiben erhalten.",
+  removeHint:
+    "Die Person kann sich nicht mehr anmelden. Ihre Gespräche bleiben erhalten, die daran angehängten Dateien werden gelöscht.",
   sources: "Quellen",
   noSources:
     "Noch kann keine Quelle abgeglichen werden. Fügen Sie eine hinzu, oder nennen Sie welche in der Einstellung serve.sources.",

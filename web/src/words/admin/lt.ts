@@ -54,7 +54,7 @@ export const admin: AdminTexts = {
   signOutNamed: (name) => `Atjungti: ${name}`,
   remove: "Pašalinti",
   removeNamed: (name) => `Pašalinti: ${name}`,
-  removeHint: "Žmogus nebegalės prisijungti. Jo pokalbiai išliks.",
+  removeHint: "Žmogus nebegalės prisijungti. Jo pokalbiai išliks, o prie jų pridėti failai bus ištrinti.",
   sources: "Šaltiniai",
   noSources:
     "Dar nėra šaltinių, kuriuos būtų galima sinchronizuoti. Pridėkite arba išvardykite juos nustatyme serve.sources.",

@@ -54,7 +54,7 @@ export const admin: AdminTexts = {
   signOutNamed: (name) => `Log keluarkan ${name}`,
   remove: "Buang",
   removeNamed: (name) => `Buang ${name}`,
-  removeHint: "Orang ini tidak lagi boleh log masuk. Perbualannya disimpan.",
+  removeHint: "Orang ini tidak lagi boleh log masuk. Perbualannya disimpan, tetapi fail lampirannya dipadam.",
   sources: "Sumber",
   noSources: "Belum ada sumber yang boleh disegerakkan. Tambah satu, atau senaraikan dalam tetapan serve.sources.",
   addSource: "Tambah sumber",
