@@ -16,13 +16,16 @@ from scripted_model import ScriptedModel
 from test_several_steps import ENGLISH, FEW, QUESTION, made
 
 from ragstone.core.access import OWNER
-from ragstone.core.answers import Answered, Message, Piece
+from ragstone.core.answers import Answered, Message, Piece, Usage
 from ragstone.core.errors import ModelError
 from ragstone.core.request import Request
-from ragstone.core.research import ACTIONS, ActionTaken, Budget, Forecast, ResearchEvent
+from ragstone.core.research import ACTIONS, ActionTaken, Budget, Effort, Forecast, ResearchEvent
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.research.sections import SECTIONS
+from ragstone.engine.research.spending import WRITE_REPLY
 
 Plan = Callable[[Sequence[Message]], str]
+Costs = tuple[Forecast, Usage]
 ANSWER = "412 people live in Tresk."
 BUDGET = Budget(actions=20, calls=8, tokens=40_000, seconds=60)
 
@@ -144,18 +147,58 @@ def test_without_tokens_the_documents_are_quoted(kb: KnowledgeBase) -> None:
     assert "412 people" in answer(events).answer.answer
 
 
-def test_the_forecast_is_near_the_cost(kb: KnowledgeBase) -> None:
-    numbers = itertools.count()
+def told_and_used(kb: KnowledgeBase, question: str, *, effort: Effort = "research", report: bool = False) -> Costs:
+    """Return the forecast and the usage of a question whose planner asks for one more search."""
+    kinds = itertools.chain(["search"], itertools.repeat("stop"))
 
     def plan(messages: Sequence[Message]) -> str:
-        at = next(numbers)
-        return action(messages, "stop") if at == 2 else action(messages, "search", f"village {at}")
+        return action(messages, next(kinds), "village")
 
-    events = planned(kb, plan)
-    (told,) = (one for one in events if isinstance(one, Forecast))
-    used = answer(events).answer.usage
-    assert told.calls == used.model_calls
-    assert told.budget == BUDGET
+    Planner.plan = staticmethod(plan)
+
+    async def collected() -> list[ResearchEvent]:
+        asked = kb.research(question, reader=OWNER, effort=effort, report=report, keep=False)
+        return [one async for one in asked]
+
+    events = asyncio.run(collected())
+    assert isinstance(events[0], Forecast)
+    return events[0], answer(events).answer.usage
+
+
+def used_tokens(usage: Usage) -> int:
+    return usage.prompt_tokens + usage.completion_tokens
+
+
+def test_the_forecast_is_near_the_cost(kb: KnowledgeBase) -> None:
+    told, used = told_and_used(kb, QUESTION)
+    assert told.calls == used.model_calls == 3
+    assert told.tokens == pytest.approx(used_tokens(used), rel=0.3)
+
+
+def test_the_forecast_of_a_quick_answer_counts_its_passages(kb: KnowledgeBase) -> None:
+    told, used = told_and_used(kb, QUESTION, effort="quick")
+    assert told.calls == used.model_calls == 1
+    assert used.prompt_tokens < told.tokens < used.prompt_tokens + 2 * WRITE_REPLY
+
+
+def test_the_forecast_plans_only_parts_that_need_it(kb: KnowledgeBase) -> None:
+    told, _ = told_and_used(kb, "When was Orla Finch born? Which river does Tresk lie by?")
+    assert told.calls == 2
+
+
+def test_the_forecast_of_a_report_counts_its_sections(kb: KnowledgeBase) -> None:
+    plain, _ = told_and_used(kb, QUESTION)
+    told, used = told_and_used(kb, QUESTION, report=True)
+    assert told.calls == plain.calls + SECTIONS
+    assert told.calls == pytest.approx(used.model_calls, abs=1)
+    assert told.tokens == pytest.approx(used_tokens(used) + SECTIONS * WRITE_REPLY, rel=0.3)
+
+
+@pytest.mark.parametrize("effort", ["quick", "research"])
+def test_a_greeting_is_told_to_cost_nothing(kb: KnowledgeBase, effort: Effort) -> None:
+    told, used = told_and_used(kb, "Hello", effort=effort)
+    assert told.calls == used.model_calls == 0
+    assert told.tokens == 0
 
 
 # ---------------------------------------------------------------- replies of every wrong kind

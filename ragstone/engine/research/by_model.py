@@ -95,8 +95,9 @@ class ModelPlanner:
     async def _decided(self, notes: Notes, request: Request) -> Action | str:
         """Return the action that one reply names, or what is wrong with the reply."""
         key, hits = new_key(), notes.ranked()[:SHOWN]
+        messages = _messages(notes, hits, self._tools, key)
         try:
-            reply = await complete(self._model, _messages(notes, hits, self._tools, key), request, keyed(Decision, key))
+            reply = await complete(self._model, messages, request, keyed(Decision, key))
         except ModelError as error:
             return f"The model did not plan: {error}"
         decisions = [one for one in objects(reply.text, keyed(Decision, key)) if isinstance(one, Decision)]
@@ -152,6 +153,11 @@ async def laid_out(
     if not aspects:
         return "The model named no aspect."
     return Layout(things=things[:MOST_THINGS] if len(things) > 1 else (), aspects=aspects[:MOST_ASPECTS])
+
+
+def planning_prompt(notes: Notes, tools: Sequence[Outside]) -> list[Message]:
+    """Return the prompt that would ask a model for the next action now."""
+    return _messages(notes, notes.ranked()[:SHOWN], tools, new_key())
 
 
 def _messages(notes: Notes, hits: Sequence[Hit], tools: Sequence[Outside], key: str) -> list[Message]:

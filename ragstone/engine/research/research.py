@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from ragstone.core.access import Reader, both
+from ragstone.core.access import both
 from ragstone.core.answers import Answered, Draft, Event, EvidenceFound, SentenceClosed, TextWritten, Turn
 from ragstone.core.errors import ResponseError, RetrievalError
 from ragstone.core.filters import Filter, In
@@ -37,7 +37,7 @@ from ragstone.engine.passages import with_passages
 from ragstone.engine.replied import Replied
 from ragstone.engine.replying import Replying
 from ragstone.engine.research.actions import READ, Actions, plannable
-from ragstone.engine.research.by_model import ModelPlanner
+from ragstone.engine.research.by_model import ModelPlanner, planning_prompt
 from ragstone.engine.research.comparing import Comparing
 from ragstone.engine.research.earlier import findings
 from ragstone.engine.research.lists import Lists
@@ -47,6 +47,7 @@ from ragstone.engine.research.sections import SECTIONS, Sections
 from ragstone.engine.research.spending import PLANS, Spending
 from ragstone.engine.search import Search
 from ragstone.engine.steps import within
+from ragstone.query.outside import Outside
 from ragstone.query.where import describe
 from ragstone.question import Context, read
 from ragstone.question.wanted import WantedComparison, WantedDocuments, WantedRows, wanted_of
@@ -65,6 +66,16 @@ class _LaidOut:
 
     draft: Draft
     checked: Checked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Begun:
+    """The first search for a part of a question: what it found, and whether no passage alone has most of the part."""
+
+    first: Checked
+    notes: Notes
+    new: list[Hit]
+    needs_more: bool
 
 
 class Research:
@@ -101,9 +112,11 @@ class Research:
         spending = Spending(version, budget, request, is_stopped)
         allowed = self._search.filter_of(text, where, request)
         if effort == "quick":
-            yield spending.forecast(effort, actions=1, plans=0)
             async with aclosing(Ask(version).stream(text, where, request, before=before, session=session)) as events:
                 async for event in events:
+                    if isinstance(event, EvidenceFound):  # the first event
+                        await spending.reserve([event.evidence], before)
+                        yield spending.forecast(effort, actions=1, plans=0, parts=int(bool(event.evidence.hits)))
                     yield event
             return
         if session:  # the journal may be busy, so it is read in a thread
@@ -122,32 +135,32 @@ class Research:
                 yield event
         if replied := await Replying(version, self._search).reply(question, before, allowed, request, timings):
             if not is_told:
-                yield spending.forecast(effort, actions=1, plans=0)
+                yield spending.forecast(effort, actions=1, plans=0, parts=int(replied.planned is not None))
             async with aclosing(self._replied(replied, request, timings, session)) as events:
                 async for event in events:
                     yield event
             return
         points = question.parts or (question,)
+        begun = [await self._begun(point, before, allowed, request, timings) for point in points]
+        open_ones = [one.notes for one in begun if one.needs_more]
+        tools = plannable(version, request.reader)
+        planning = planning_prompt(open_ones[0], tools) if open_ones else ()
+        found = [one.first.evidence for one in begun]
+        await spending.reserve(found, before, planning, sections=SECTIONS if report else 0)
+        if not is_told:
+            yield spending.forecast(
+                effort,
+                actions=sum(EXPECTED if one.needs_more else 1 for one in begun),
+                plans=PLANS * len(open_ones),
+                parts=len(points),
+            )
         checked, notes = list[Checked](), list[Notes]()
-        for place, point in enumerate(points, start=1):
-            first = await self._finding.found(point, before, allowed, request, timings)
-            own = Notes(version, first.evidence.question, request)
-            new = own.add((*first.evidence.hits, *first.evidence.further)[:READ])
-            needs_more = bool(own.needs_more() or own.absent())
-            if place == 1:
-                spending.reserve(first.evidence)
-            if place == 1 and not is_told:
-                plans = PLANS[effort] * len(points) if needs_more else 0
-                yield spending.forecast(
-                    effort,
-                    actions=EXPECTED if needs_more else 1,
-                    plans=plans,
-                    parts=len(points) * (1 + (SECTIONS if report else 0)),
-                )
-            yield own.note(Action(kind="search", text=own.question.wording.text), new)
+        for place, (point, one) in enumerate(zip(points, begun, strict=True), start=1):
+            first, own = one.first, one.notes
+            yield own.note(Action(kind="search", text=own.question.wording.text), one.new)
             if earlier and allowed is None and (point.depends or point.refers or point.rewritten):
                 yield own.note(Action(kind="read", text="what the last answer rests on"), own.add(earlier))
-            planners = self._planners(spending, request.reader, asks_model=needs_more)
+            planners = self._planners(spending, tools, asks_model=one.needs_more)
             actions = Actions(version, self._search, allowed, request)
             async with aclosing(_taken(own, planners, actions, request, spending, place / len(points))) as events:
                 async for event in events:
@@ -175,12 +188,21 @@ class Research:
             evidence = _merged(question, checked)
         yield await self._answered(whole, evidence, request, timings, session)
 
-    def _planners(self, spending: Spending, reader: Reader, *, asks_model: bool) -> list[Planner]:
+    async def _begun(
+        self, point: Question, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
+    ) -> _Begun:
+        """Return what the first search finds for a part of a question."""
+        first = await self._finding.found(point, before, where, request, timings)
+        notes = Notes(self._version, first.evidence.question, request)
+        new = notes.add((*first.evidence.hits, *first.evidence.further)[:READ])
+        return _Begun(first=first, notes=notes, new=new, needs_more=bool(notes.needs_more() or notes.absent()))
+
+    def _planners(self, spending: Spending, tools: Sequence[Outside], *, asks_model: bool) -> list[Planner]:
         """Return who plans, in order: the rules cost nothing, so a model plans only what they leave."""
         model = self._version.models.chat()
         if model is None or not asks_model:
             return [RulePlanner()]
-        return [RulePlanner(), ModelPlanner(model, spending, plannable(self._version, reader))]
+        return [RulePlanner(), ModelPlanner(model, spending, tools)]
 
     async def _replied(
         self, replied: Replied, request: Request, timings: Timings, session: str
@@ -211,8 +233,8 @@ class Research:
 
         A list may be of the documents of ``earlier`` passages: "Which of these mention batteries?".
         """
-        language = self._version.settings.respond.language or question.language
         worded, wanted = self._search.worded(question, request), wanted_of(question)
+        language = self._version.settings.respond.language or worded.language
         if isinstance(wanted, WantedRows | WantedDocuments) and wanted.of_these:
             where = both(where, In(key="id", values=tuple({one.chunk.document_id: one for one in earlier})))
             wanted = wanted if earlier else None

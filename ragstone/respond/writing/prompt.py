@@ -29,10 +29,15 @@ from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata, Passage,
 from ragstone.core.table import as_markdown, table_of
 from ragstone.language.files import english_name
 from ragstone.respond.writing.told import FIRST_LINE, REFUSAL
+from ragstone.settings import RespondSettings
 from ragstone.settings.yaml_text import read_yaml
 
 HISTORY = 0.25
 """Share of the token budget for the conversation so far."""
+RESERVED = 1024
+"""Tokens of a model's window reserved for rules and examples."""
+LEAST_TOKENS = 256
+"""Tokens of evidence in a prompt, at least."""
 _NAME = re.compile(r"\$\{?([a-z_]+)")
 _MAX_FACTS = 8
 """Metadata fields shown with a source."""
@@ -89,6 +94,37 @@ class PromptBudget:
     tokens: int
     characters: int = 0
     count: Callable[[str], int] = field(default=len)
+
+
+def room(settings: RespondSettings, window: int = 0) -> int:
+    """Return the tokens of a prompt for evidence and conversation.
+
+    Args:
+        settings: of the answer.
+        window: the context window of the model, in tokens; 0 if it is not known.
+    """
+    return max(LEAST_TOKENS, min(settings.context_tokens, settings.model.room(window) - RESERVED))
+
+
+def prompt_for(
+    settings: RespondSettings,
+    count: Callable[[str], int],
+    evidence: Evidence,
+    before: Sequence[Turn],
+    tokens: int,
+    today: str = "",
+) -> ComposedPrompt:
+    """Return the messages that the settings compose, with at most so many tokens of evidence and conversation."""
+    budget = PromptBudget(tokens=tokens, characters=settings.excerpt_characters, count=count)
+    return compose(
+        load_prompt(settings.prompt),
+        evidence,
+        before,
+        budget=budget,
+        language=settings.language,
+        shown=settings.shown,
+        today=today,
+    )
 
 
 @cache

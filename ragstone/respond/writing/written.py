@@ -30,7 +30,15 @@ from ragstone.respond.proof.sentences import Proved, Prover, Proving, resting
 from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict
 from ragstone.respond.writing.marks import Marks
-from ragstone.respond.writing.prompt import ComposedPrompt, Prompt, PromptBudget, compose, load_prompt
+from ragstone.respond.writing.prompt import (
+    LEAST_TOKENS,
+    RESERVED,
+    ComposedPrompt,
+    Prompt,
+    load_prompt,
+    prompt_for,
+    room,
+)
 from ragstone.respond.writing.rightness import features, probability
 from ragstone.respond.writing.told import FirstLine, Told, told_by
 from ragstone.respond.writing.transcript import Sentence, Transcript
@@ -43,10 +51,6 @@ MAX_REPEATS = 3
 """Repeated sentences after which the model is stopped."""
 MAX_PROMPTS = 3
 """Prompts that are tried, each with half of the evidence of the one before, if the window is too small."""
-_RESERVED = 1024
-"""Tokens of the window reserved for rules and examples."""
-LEAST_TOKENS = 256
-"""Tokens of evidence in a prompt, at least."""
 
 
 class WritingAnswerer:
@@ -202,7 +206,7 @@ class WritingAnswerer:
             except ContextTooLong as error:
                 if not left or tokens <= LEAST_TOKENS:
                     raise
-                tokens = max(LEAST_TOKENS, min(tokens // 2, (error.limit or tokens) - _RESERVED))
+                tokens = max(LEAST_TOKENS, min(tokens // 2, (error.limit or tokens) - RESERVED))
 
     async def checked_again(self, answer: WrittenAnswer, hits: Sequence[Hit], request: Request) -> WrittenAnswer:
         """Return an answer after its second check, by one call of a model; as it is if the settings want none."""
@@ -227,15 +231,11 @@ class WritingAnswerer:
         Args:
             window: the context window of the model, in tokens; 0 if it is not known.
         """
-        return max(LEAST_TOKENS, min(self._settings.context_tokens, self._settings.model.room(window) - _RESERVED))
+        return room(self._settings, window)
 
     def prompt(self, evidence: Evidence, before: Sequence[Turn], tokens: int) -> ComposedPrompt:
         """Return the messages for the model, with at most so many tokens of evidence and conversation."""
-        own = self._settings
-        budget = PromptBudget(tokens=tokens, characters=own.excerpt_characters, count=self._model.count)
-        return compose(
-            self._prompt, evidence, before, budget=budget, language=own.language, shown=own.shown, today=self._today()
-        )
+        return prompt_for(self._settings, self._model.count, evidence, before, tokens, self._today())
 
     def _draft(self, answer: WrittenAnswer, evidence: Evidence, quoted: Draft) -> Draft:
         """Return the draft of what the model wrote: an answer, or a refusal with the closest passages."""
