@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,9 +104,10 @@ def test_other_yaml_stays_as_it_is_written(read_all: Callable[..., list[Document
         assert document.text == text
 
 
-def test_endless_properties_end() -> None:
-    node: dict[str, Any] = {"properties": {}}
-    node["properties"]["again"] = node
+@pytest.mark.parametrize("key", ["properties", "items", "anyOf"])
+def test_endless_values_end(key: str) -> None:
+    node: dict[str, Any] = {"type": "array"}
+    node[key] = {"properties": {"again": node}, "items": node, "anyOf": [node]}[key]
     content = {"openapi": "3.1.0", "components": {"schemas": {"Loop": node}}}
     assert "deeply nested value" in str(openapi.parsed(content, {}).facts["partial"])
 

@@ -164,8 +164,10 @@ def _within(writer: Writer, name: str, schema: Node, depth: int) -> None:
             _value(writer, name, one, depth=depth + 1)
 
 
-def _type(schema: Node) -> str:
-    """Return the type of a value, in words."""
+def _type(schema: Node, depth: int = 0) -> str:
+    """Return the type of a value, in words; empty if it is too deep within others."""
+    if depth > _DEEPEST:
+        return ""
     if "$ref" in schema:
         return _name(schema)
     if "enum" in schema:
@@ -173,11 +175,11 @@ def _type(schema: Node) -> str:
     if "const" in schema:
         return f"always {_plain(schema['const'])}"
     for key, joint in (("anyOf", " or "), ("oneOf", " or "), ("allOf", " and ")):
-        names = [_type(one) for one in _nodes(schema.get(key))]
+        names = [_type(one, depth + 1) for one in _nodes(schema.get(key))]
         if any(names):
             return joint.join(dict.fromkeys(filter(None, names)))
     kind = schema.get("type")
-    if kind == "array" and (items := _type(_node(schema.get("items")))):
+    if kind == "array" and (items := _type(_node(schema.get("items")), depth + 1)):
         return f"array of {items}"
     form = _line(schema.get("format"))
     named = _list(kind, " or ") if kind is not None else ""
