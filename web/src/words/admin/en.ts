@@ -55,7 +55,7 @@ export const admin = {
   signOutNamed: (name: string) => `Sign out ${name}`,
   remove: "Remove",
   removeNamed: (name: string) => `Remove ${name}`,
-  removeHint: "The person can no longer sign in. Their conversations are kept, the files attached to them are erased.",
+  removeHint: "The person can no longer sign in. Their conversations are kept; the files attached to them are erased.",
 
   // Jobs
   sources: "Sources",
