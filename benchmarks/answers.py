@@ -102,7 +102,7 @@ async def _others(options: Options) -> Result:
                 sum(not one.answerable for one, _ in told),
             ),
         }
-        stated = sum(draft.answerability for _, draft in answered) / max(len(answered), 1)
+        stated = sum(draft.sure for _, draft in answered) / max(len(answered), 1)
         rows += [[WRITTEN, name, *_share(*counts)] for name, counts in shares.items()]
         rows.append([WRITTEN, "stated, of those answered", f"{stated:.3f}", f"{len(answered)}"])
         figures |= {f"written_{name}": _value(*counts) for name, counts in shares.items()}
@@ -122,7 +122,7 @@ async def _outcomes(options: Options) -> Result:
             some = [(found, draft) for found, draft in told if draft.outcome == outcome]
             right = sum(found.asked.is_answered_by(draft.citations) for found, draft in some)
             answerable = sum(found.answerable for found, _ in some)
-            stated = sum(draft.answerability for _, draft in some) / max(len(some), 1)
+            stated = sum(draft.sure for _, draft in some) / max(len(some), 1)
             rows.append([name, outcome, str(len(some)), *_share(right, len(some)), f"{stated:.3f}", str(answerable)])
             figures[f"{name} {outcome}"] = {"count": len(some), "right": right, "answerable": answerable}
     columns = ["set", "outcome", "count", "shows the answer", "of", "stated", "have an answer"]

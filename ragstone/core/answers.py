@@ -172,16 +172,16 @@ ABSTAINED: frozenset[Outcome] = frozenset({"closest", "refusal", "clarification"
 class Draft:
     """The result of an answerer: the text with its markers, and the state of each sentence.
 
-    ``answerability`` is the estimated probability, 0 to 1, that the evidence answers; ``support`` is the share of
-    claims that citations support. ``rightness`` is the estimated probability that a written answer is right; None for
-    quotes, which are right if the evidence answers. ``model`` names the author; ``notices`` inform the asker;
-    ``degraded`` says that a failure forced a simpler answer than requested; ``failed`` that the language model failed,
-    and that the first paragraph says so.
+    ``answerability`` is the estimated probability, 0 to 1, that the evidence answers; None if a model has read it,
+    which knows better. ``support`` is the share of claims that citations support. ``rightness`` is the estimated
+    probability that a written answer is right; None for quotes, which are right if the evidence answers. ``model``
+    names the author; ``notices`` inform the asker; ``degraded`` says that a failure forced a simpler answer than
+    requested; ``failed`` that the language model failed, and that the first paragraph says so.
     """
 
     text: str
     citations: tuple[Citation, ...]
-    answerability: float
+    answerability: float | None
     outcome: Outcome = "answer"
     statements: tuple[Statement, ...] = ()
     support: float = 1.0
@@ -195,6 +195,11 @@ class Draft:
     def abstained(self) -> bool:
         """Whether it does not claim to answer."""
         return self.outcome in ABSTAINED
+
+    @property
+    def sure(self) -> float:
+        """The probability, without a judge, that it is right."""
+        return (self.answerability or 0.0) * self.support if self.rightness is None else self.rightness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +235,8 @@ class Adequacy:
 class Answer:
     """An answer and everything needed to check it; ``hits`` are its evidence.
 
-    Four separate measures: ``answerability`` is the probability, before answering, that the evidence answers;
+    Four separate measures: ``answerability`` is the probability, before answering, that the evidence answers, None if
+    it was not estimated, because a model read the evidence and answered;
     ``support`` is the share of claims that citations support; ``judge_scores`` are a judge's; ``confidence`` is the
     confidence of the final answer, from its ``rightness`` and these scores. A reply has no estimate; its probabilities
     are 0. ``policy``
@@ -260,7 +266,7 @@ class Answer:
     timestamp: str
     timings_ms: Mapping[str, float]
     usage: Usage
-    answerability: float = 0.0
+    answerability: float | None = 0.0
     support: float = 1.0
     rightness: float = 0.0
     statements: tuple[Statement, ...] = ()

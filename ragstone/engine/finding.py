@@ -31,10 +31,14 @@ from ragstone.review.judge import sufficiency
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """Evidence after the check whether it suffices: the verdict of a judge, and whether the web was searched."""
+    """Evidence after the check whether it suffices: the verdict of a judge, and whether the web was searched.
+
+    ``answerability`` is the probability, 0 to 1, that the documents answer; None if nothing depended on it.
+    """
 
     evidence: Evidence
     adequacy: Adequacy | None = None
+    answerability: float | None = None
     web_searched: bool = False
 
 
@@ -114,12 +118,11 @@ class Finding:
             return Checked(evidence=evidence)
         with timings.stage("judge"):
             adequacy, problem = await sufficiency(judge, evidence, request) if judge else (None, "")
-            enough = await self._version.models.answerer().answerability(evidence, request) if outside else 1.0
+            enough = await self._version.models.answerer().answerability(evidence, request) if outside else None
         if problem:
             evidence = replace(evidence, missing=(*evidence.missing, problem))
-        reasons = why_search(adequacy, enough, evidence.question, own.web.threshold)
-        if not outside or not reasons:
-            return Checked(evidence=evidence, adequacy=adequacy)
+        if enough is None or not (reasons := why_search(adequacy, enough, evidence.question, own.web.threshold)):
+            return Checked(evidence=evidence, adequacy=adequacy, answerability=enough)
         with timings.stage("outside"):
             evidence, useful = await with_outside(evidence, outside, request)
         if useful:
@@ -127,7 +130,8 @@ class Finding:
             notice = f"{names} {were} searched because {', and '.join(reasons)}."
             evidence = replace(evidence, notices=(*evidence.notices, notice))
         web_searched = any(one.type == "web" for one in outside)
-        return Checked(evidence=evidence, adequacy=None if useful else adequacy, web_searched=web_searched)
+        adequacy = None if useful else adequacy
+        return Checked(evidence=evidence, adequacy=adequacy, answerability=enough, web_searched=web_searched)
 
 
 def unfulfilled(wishes: Wishes) -> str:

@@ -46,8 +46,8 @@ def answer_of(
     """
     settings = version.settings
     evidence, review = with_cited(checked.evidence, draft.citations), settings.review
-    rightness = draft.answerability * draft.support if draft.rightness is None else draft.rightness
-    sure = confidence(rightness, scores, review.marks, review.confidence)
+    answerability = checked.answerability if draft.answerability is None else draft.answerability
+    sure = confidence(draft.sure, scores, review.marks, review.confidence)
     sure = 0.0 if draft.outcome in ("reply", "clarification") else sure
     text = draft.text
     if settings.respond.summary and draft.outcome in ("answer", "closest"):
@@ -64,9 +64,9 @@ def answer_of(
         timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
         timings_ms=timings.milliseconds(),
         usage=request.meter.usage(),
-        answerability=round(draft.answerability, 4),
+        answerability=None if answerability is None else round(answerability, 4),
         support=round(draft.support, 4),
-        rightness=round(rightness, 4),
+        rightness=round(draft.sure, 4),
         statements=draft.statements,
         model=draft.model,
         failed=draft.failed,

@@ -199,9 +199,10 @@ def _figures(answer: Answer) -> dict[str, float]:
         "cache_hit/answer": "answer" in usage.cached,
         "abstained": answer.abstained,
         "confidence": answer.confidence,
-        "answerability": answer.answerability,
         "support": answer.support,
     }
+    if answer.answerability is not None:
+        figures["answerability"] = answer.answerability
     if usage.cost is not None:
         figures["cost"] = usage.cost
     if marks := answer.judge_scores:

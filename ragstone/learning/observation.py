@@ -45,10 +45,10 @@ class ReplayCase:
 class Observation:
     """The figures of an answer. ``marks`` are the judge's for relevance, factuality and completeness, 0 to 10.
 
-    ``rightness`` is None in logs that are older than it.
+    ``answerability`` is None if it was not estimated, and ``rightness`` in logs that are older than it.
     """
 
-    answerability: float = 0.5
+    answerability: float | None = 0.5
     support: float = 1.0
     rightness: float | None = None
     marks: tuple[float, float, float] | None = None
@@ -86,7 +86,7 @@ class Observation:
     @property
     def sure(self) -> float:
         """The probability, without a judge, that the answer is right."""
-        return self.answerability * self.support if self.rightness is None else self.rightness
+        return (self.answerability or 0.0) * self.support if self.rightness is None else self.rightness
 
     @property
     def scores(self) -> JudgeScores | None:

@@ -101,7 +101,14 @@ def refused(draft: Draft, evidence: Evidence, quoted: Draft, settings: RespondSe
         whole = "\n".join(lines)
     _, head, closest = whole.rpartition(texts.closest)
     text = f"{draft.text}\n\n{head}{closest}" if draft.text and head else draft.text or whole
-    return replace(draft, text=text, outcome="refusal", rightness=None)
+    return replace(
+        draft,
+        text=text,
+        outcome="refusal",
+        answerability=quoted.answerability,
+        rightness=None,
+        notices=(*draft.notices, *quoted.notices),
+    )
 
 
 def instead(quoted: Draft, why: str, language: str) -> Draft:
@@ -160,7 +167,7 @@ def together(questions: Sequence[str], drafts: Sequence[Draft]) -> Draft:
     leads = [f"({number}) {question}\n\n" for number, question in enumerate(questions, start=1)]  # "1." begins a list
     whole = joined(leads, drafts)
     answered = [one for one in drafts if not one.abstained] or list(drafts)
-    least = min(answered, key=lambda one: one.answerability)
+    least = min(answered, key=lambda one: one.sure)
     return replace(
         least,
         text=whole.text,

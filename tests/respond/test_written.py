@@ -174,7 +174,15 @@ def test_the_model_reads_whatever_the_estimate(embedder: MiniLM):
     model = ScriptedModel("FOUND: yes\nPhotography is allowed everywhere but in the cinema [1].")
     answer = draft(streamed(embedder, model, found))
     assert (answer.outcome, answer.model) == ("answer", "scripted:one")
-    assert answer.answerability < 0.5
+
+
+@pytest.mark.parametrize(
+    ("reply", "estimates"),
+    [("FOUND: yes\nMasks are sold at the entrance [1].", False), ("FOUND: no", True), (ModelError("it is away"), True)],
+)
+def test_estimates_only_what_the_model_does_not_answer(embedder: MiniLM, reply: str | Exception, estimates: bool):
+    answer = draft(streamed(embedder, ScriptedModel(reply), evidence(embedder)))
+    assert (answer.answerability is not None) == estimates
 
 
 def test_saves_the_call_below_the_setting(embedder: MiniLM):

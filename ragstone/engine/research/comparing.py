@@ -219,7 +219,7 @@ class Comparing:
         hits = {hit.chunk.id: hit for hit in with_cited(checked.evidence, draft.citations).hits}
         hit = hits[first.chunk_id]
         span = Span(start=first.start - hit.chunk.start, end=first.end - hit.chunk.start)
-        cell = _Cell(hit=hit, span=span, probability=draft.answerability)
+        cell = _Cell(hit=hit, span=span, probability=draft.sure)
         is_named = _names(aspect, cell)
         self._taken.append(ActionTaken(action=action, new=int(is_named), titles=(name_of(hit.chunk),) * is_named))
         return cell if is_named else None

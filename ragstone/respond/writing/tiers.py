@@ -71,7 +71,7 @@ def unproved(draft: Draft, *, least: float, abstain_below: float) -> str:
     if draft.degraded:
         return "; ".join(draft.notices) or "the first model failed"
     if draft.abstained:
-        likely = draft.answerability >= abstain_below
+        likely = (draft.answerability or 0.0) >= abstain_below
         return "the first model found no answer in documents that likely contain one" if likely else ""
     if draft.support < least:
         return f"only {draft.support:.0%} of the first model's sentences are supported"

@@ -8,7 +8,6 @@ model fails, the documents are quoted, and the first line says so.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -100,23 +99,16 @@ class WritingAnswerer:
                 async for part in parts:
                     yield part
             return
-        quoting: asyncio.Task[Draft] | None = None
         try:
             async with aclosing(self._answered(evidence, request, before)) as parts:
                 async for part in parts:
-                    # Not sooner, because the first word would have to wait for it.
-                    quoting = quoting or asyncio.create_task(self.quoted(evidence, _beside(request), before))
-                    yield self._draft(part, evidence, await quoting) if isinstance(part, WrittenAnswer) else part
+                    yield await self._draft(part, evidence, request) if isinstance(part, WrittenAnswer) else part
         except ModelError as error:
-            quoted = await (quoting or self.quoted(evidence, request, before))
+            quoted = await self.quoted(evidence, request)
             draft = instead(quoted, str(error), self._settings.language or evidence.question.language)
             for event in replayed(draft):
                 yield event
             yield draft
-        finally:
-            if quoting:
-                quoting.cancel()
-                await asyncio.gather(quoting, return_exceptions=True)
 
     async def written(
         self, question: Question, request: Request, hits: Sequence[Hit], reply: AsyncGenerator[Piece]
@@ -176,9 +168,9 @@ class WritingAnswerer:
         least = self._settings.ask_from
         return least > 0 and await self._quoting.answerability(evidence, request) < least
 
-    async def quoted(self, evidence: Evidence, request: Request, before: Sequence[Turn] = ()) -> Draft:
+    async def quoted(self, evidence: Evidence, request: Request) -> Draft:
         """Return what would be quoted without the model."""
-        draft = [part async for part in self._quoting.stream(evidence, request, before)][-1]
+        draft = [part async for part in self._quoting.stream(evidence, request)][-1]
         assert isinstance(draft, Draft), "an answerer ends with its draft"
         return draft
 
@@ -237,21 +229,20 @@ class WritingAnswerer:
         """Return the messages for the model, with at most so many tokens of evidence and conversation."""
         return prompt_for(self._settings, self._model.count, evidence, before, tokens, self._today())
 
-    def _draft(self, answer: WrittenAnswer, evidence: Evidence, quoted: Draft) -> Draft:
+    async def _draft(self, answer: WrittenAnswer, evidence: Evidence, request: Request) -> Draft:
         """Return the draft of what the model wrote: an answer, or a refusal with the closest passages."""
-        notices = (*self._notices, *quoted.notices, *answer.notices(self._model.name))
         draft = Draft(
             text=answer.text.strip(),
             citations=tuple(answer.citations.values()),
-            answerability=quoted.answerability,
+            answerability=None,
             statements=tuple(answer.statements),
             support=answer.support,
             rightness=probability(features(answer.proofs)),
             model=self._model.name,
-            notices=notices,
+            notices=(*self._notices, *answer.notices(self._model.name)),
         )
         if answer.told == "nothing" or not draft.text:
-            return refused(draft, evidence, quoted, self._settings)
+            return refused(draft, evidence, await self.quoted(evidence, request), self._settings)
         return draft
 
 

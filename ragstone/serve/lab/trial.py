@@ -42,10 +42,11 @@ class Measured:
     answers: Mapping[str, Answer]
 
     def answerability(self) -> list[Outcome]:
-        """Return each answerability, and whether the evidence has an expected document."""
+        """Return each answerability that was estimated, and whether the evidence has an expected document."""
         return [
             Outcome(predicted=answer.answerability, true=_holds(answer, self._expected(id)))
             for id, answer in self.answers.items()
+            if answer.answerability is not None
         ]
 
     def confidence(self) -> list[Outcome]:

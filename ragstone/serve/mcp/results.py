@@ -66,7 +66,7 @@ class Replied:
     citations: tuple[Citation, ...]
     sources: tuple[Source, ...]
     confidence: float
-    answerability: float
+    answerability: float | None
     support: float
     model: str
     notices: tuple[str, ...]

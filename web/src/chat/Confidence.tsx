@@ -13,7 +13,8 @@ export function Confidence({ answer }: { answer: Answer }) {
   const total = answer.timings_ms.total;
   const say = words();
   const estimated = answer.outcome !== "reply" && answer.outcome !== "clarification";
-  const rows: [string, string][] = estimated ? [[say.likelihood, percent(answer.answerability)]] : [];
+  const likelihood = estimated ? answer.answerability : null;
+  const rows: [string, string][] = likelihood === null ? [] : [[say.likelihood, percent(likelihood)]];
   if (answer.statements.length)
     rows.push([say.sentences, say.states(counted("supported"), counted("unchecked"), counted("contradicted"))]);
   if (scores) {
@@ -55,7 +56,7 @@ const summary = (answer: Answer): string => {
   if (answer.outcome === "reply") return words().noEstimate;
   if (answer.outcome === "clarification") return words().askedBack;
   return answer.abstained
-    ? `${words().likelihood}: ${percent(answer.answerability)}`
+    ? `${words().likelihood}: ${percent(answer.answerability ?? 0)}`
     : words().confidence(percent(answer.confidence));
 };
 

@@ -253,7 +253,10 @@ class Answer(Response):
     abstained: bool = Field(description="true unless `outcome` is `answer` or `reply`")
     sources: list[Source]
     confidence: Share
-    answerability: Share = Field(description="probability, estimated before answering, that the answer is right")
+    answerability: Share | None = Field(
+        description="probability, estimated before answering, that the documents answer; null if it was not estimated,"
+        " because a language model read them and answered"
+    )
     support: Share = Field(description="share of the claims that citations support")
     rightness: Share = Field(description="probability, without a judge, that the answer is right")
     model: str
