@@ -236,13 +236,12 @@ class Answer:
     """An answer and everything needed to check it; ``hits`` are its evidence.
 
     Four separate measures: ``answerability`` is the probability, before answering, that the evidence answers, None if
-    it was not estimated, because a model read the evidence and answered;
-    ``support`` is the share of claims that citations support; ``judge_scores`` are a judge's; ``confidence`` is the
-    confidence of the final answer, from its ``rightness`` and these scores. A reply has no estimate; its probabilities
-    are 0. ``policy``
-    is the version of the learned policy; 0 means the settings alone. ``kind`` is the kind of the question. ``steps``
-    are the searches after the first one. ``sent`` are the calls of services, in order. ``failed`` says that the
-    language model failed, and that the first paragraph of the ``answer`` says so.
+    it was not estimated, because a model read the evidence and answered; ``support`` is the share of claims that
+    citations support; ``judge_scores`` are a judge's; ``confidence`` is the confidence of the final answer, from its
+    ``rightness`` and these scores. A reply has no estimate; its probabilities are 0. ``policy`` is the version of the
+    learned policy; 0 means the settings alone. ``kind`` is the kind of the question. ``steps`` are the searches after
+    the first one. ``sent`` are the calls of services, in order. ``failed`` says that the language model failed, and
+    that the first paragraph of the ``answer`` says so.
 
     >>> from ragstone import Ragstone
     >>> with Ragstone("kb") as kb:
