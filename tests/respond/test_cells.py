@@ -112,6 +112,13 @@ def test_looks_up_a_period_in_a_table_about_one_measure():
     assert read("What was the Asian bond issuance in the third quarter of 2007?", ISSUES) is None
 
 
+def test_the_first_quarter_orders_nothing():
+    first = looked("What was the European ABCP issuance in the first quarter of 2005?", ISSUES)
+    third = looked("What was the European ABCP issuance in the third quarter of 2005?", ISSUES)
+    assert [one.cell.text for one in first.cells] == ["58.1"]
+    assert first.probability == pytest.approx(third.probability, abs=0.02)
+
+
 def test_reads_how_many_from_a_column_that_counts():
     found = looked("How many women died of a stroke in 2006?", DEATHS)
     assert [one.cell.text for one in found.cells] == ["82,595"]

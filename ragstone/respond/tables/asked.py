@@ -10,6 +10,7 @@ from functools import cache, cached_property, lru_cache
 from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question
 from ragstone.core.request import Request
+from ragstone.core.span import Span
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.language.files import measures
@@ -149,7 +150,7 @@ class Asked:
 
     def __init__(self, asked: Question, weigh: Weigher, request: Request) -> None:
         self.asks, self.text = asked.asks, asked.text[:MAX_QUESTION]
-        question = _HOW_HIGH.sub(lambda found: " " * len(found[0]), asked.text[:MAX_QUESTION])
+        question = _HOW_HIGH.sub(_blank, asked.text[:MAX_QUESTION])
         lower = plain(question)
         frame = terms().frame | (terms().calculation if self.asks.operation else frozenset[str]())
         named = items(question)
@@ -174,7 +175,7 @@ class Asked:
         self.place = _WHERE.search(lower) is not None
         self.person = _WHO.search(lower) is not None
         self.time = _WHEN.search(lower) is not None
-        undated = terms().recent.sub(" ", lower)  # "latest" orders nothing if it is the latest period
+        undated = terms().recent.sub(_blank, lower)  # "latest" orders nothing if it is the latest period
         self.recent = undated != lower
         # Between two periods the figures are shown, and not a column of changes.
         between = self.asks.operation is not None and len(dates.years) > 1
@@ -186,7 +187,8 @@ class Asked:
         self.quantity = asked.kind == "quantity"
         self.counts = _HOW_MANY.search(lower) is not None
         self.money = not self.counts and (self.asks.money or names_money(lower))
-        self.orders = terms().orders.search(undated) is not None
+        ordering = (Span(start=one.start(), end=one.end()) for one in terms().orders.finditer(undated))
+        self.orders = any(not dates.covers(span) for span in ordering)  # nor does "first" in "first quarter"
 
     @cached_property
     def measures(self) -> list[Item]:
@@ -219,6 +221,11 @@ class Asked:
     def weight(self, some: frozenset[int]) -> float:
         """Return the weight of some halves of items together; those of all items sum to 1."""
         return sum(self._halves[n] for n in some)
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Return as many spaces, so that places in the text stay the same."""
+    return " " * len(found[0])
 
 
 def _wanted(lower: str, named: Sequence[Item]) -> Iterator[Item]:
