@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,8 @@ from contextvars import copy_context
 from functools import cache, partial
 from threading import Event
 from typing import TypeVar
+
+from ragstone.core.processors import processors
 
 _T = TypeVar("_T")
 _Item = TypeVar("_Item")
@@ -73,7 +74,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 @cache
 def _waiting() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count() or 1, "ragstone-can-wait")
+    return ThreadPoolExecutor(processors(), "ragstone-can-wait")
 
 
 def _in_daemon_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:

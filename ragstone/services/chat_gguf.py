@@ -11,7 +11,6 @@ called by the same client as any other server. Closing the connection stops the 
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from pydantic import BaseModel
 
 from ragstone.core.answers import Message, Piece
 from ragstone.core.errors import MissingExtra, ModelError, SettingsError
+from ragstone.core.processors import processors
 from ragstone.core.request import Request
 from ragstone.services.chat_openai import OpenAIChat
 from ragstone.settings.model_servers import Endpoint
@@ -129,7 +129,7 @@ def _started(path: Path, window: int, key: str) -> Server:
     chosen.n_ctx = window
     chosen.n_parallel = 1
     chosen.n_batch = chosen.n_ubatch = _AT_ONCE
-    threads = max(1, len(os.sched_getaffinity(0)) - 1)
+    threads = max(1, processors() - 1)
     chosen.cpuparams.n_threads = chosen.cpuparams_batch.n_threads = threads
     chosen.api_keys = [key]
     chosen.warmup = chosen.ui = False

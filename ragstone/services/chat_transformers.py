@@ -11,7 +11,6 @@ that the whole model is never in memory with 32 bits.
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import warnings
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -22,6 +21,7 @@ from pydantic import BaseModel
 
 from ragstone.core.answers import Message, Piece, Reply
 from ragstone.core.errors import ContextTooLong, MissingExtra, ModelError, SettingsError
+from ragstone.core.processors import processors
 from ragstone.core.request import Request
 from ragstone.services.model_families import resolve_name
 from ragstone.services.reply_text import Habits, cleaned
@@ -66,7 +66,7 @@ class TransformersChat:
         place = str(folder) if folder.is_dir() else place
         local = folder.is_dir()
         self._device = _device()
-        torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) - 1))
+        torch.set_num_threads(max(1, processors() - 1))
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(place, local_files_only=local)
             self._model: Any = AutoModelForCausalLM.from_pretrained(

@@ -5,13 +5,14 @@ The graphs of fused operators (`tools/encoder_graphs.py` wrote them) have no wei
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnxruntime
+
+from ragstone.core.processors import processors
 
 if TYPE_CHECKING:
     from ragstone.core.records import Vector
@@ -28,7 +29,7 @@ class OnnxRuntimeNetwork:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # the graph is fused already
         tensors = [ort.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(value)) for value in weights.values()]
         options.add_external_initializers(list(weights), tensors)
-        self.threads = threads or os.cpu_count() or 1
+        self.threads = threads or processors()
         self._session = ort.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
     def run(self, embedded: Vector) -> Vector:

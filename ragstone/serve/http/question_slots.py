@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from ragstone.core.processors import processors
 from ragstone.serve.http.errors import Refused
 from ragstone.settings import Settings
 
@@ -46,7 +46,7 @@ def slots_for(settings: Settings, most: int, processes: int = 1) -> int:
         and {own.vectors, own.keywords, own.catalog} == {"embedded"}
     )
     most = -(-most // processes)
-    return min(most, max(LEAST, -(-(os.cpu_count() or 1) // processes))) if computes else most
+    return min(most, max(LEAST, -(-processors() // processes))) if computes else most
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ragstone.core.errors import UsageError
+from ragstone.core.processors import processors
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.serve.http.server import open_door
 from ragstone.serve.http.serving_process import Launch
@@ -245,7 +246,7 @@ def several(
     door = open_door(engine, settings.serve, tls=tls, tell=tell)
     processes = settings.serve.workers
     if not settings.index.threads:  # they share the processors
-        overrides = (*overrides, f"index.threads={max(1, (os.cpu_count() or 1) // processes)}")
+        overrides = (*overrides, f"index.threads={max(1, processors() // processes)}")
     launch = Launch(
         kb=str(engine.folder.resolve()),
         preset=preset,
