@@ -188,7 +188,7 @@ class Asked:
         self.counts = _HOW_MANY.search(lower) is not None
         self.money = not self.counts and (self.asks.money or names_money(lower))
         ordering = (Span(start=one.start(), end=one.end()) for one in terms().orders.finditer(undated))
-        self.orders = any(not dates.covers(span) for span in ordering)  # nor does "first" in "first quarter"
+        self.orders = any(not dates.names(span) for span in ordering)  # nor does "first" in "first quarter"
 
     @cached_property
     def measures(self) -> list[Item]:

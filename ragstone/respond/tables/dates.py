@@ -73,8 +73,16 @@ class Dates:
         return bool(self.years or self.months or self.quarters or self.length)
 
     def covers(self, span: Span) -> bool:
-        """Return whether a word belongs to a period."""
-        return any(one.start < span.end and span.start < one.end for one in (*self._spans, *self._fillers))
+        """Return whether a word belongs to a period, or may belong to one."""
+        return self.names(span) or _overlaps(span, self._fillers)
+
+    def names(self, span: Span) -> bool:
+        """Return whether a word is part of the name of a period, as "first" is in "the first quarter"."""
+        return _overlaps(span, self._spans)
+
+
+def _overlaps(span: Span, others: Iterable[Span]) -> bool:
+    return any(one.start < span.end and span.start < one.end for one in others)
 
 
 def dates_of(headings: Iterable[str]) -> Dates:
