@@ -140,7 +140,7 @@ def _put_documents(
     ids = dialect.keys([one.id for one in documents])
     before = tx.rows(f"SELECT content FROM documents WHERE {dialect.id_column} {dialect.in_values}", [ids])
     orphans.contents |= {content for (content,) in before}
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
     rows = [
         (
             one.id,

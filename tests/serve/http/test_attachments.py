@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -205,7 +204,6 @@ def test_erases_what_was_removed_before_a_crash(serving: Serving, monkeypatch: p
 def test_finishes_an_interrupted_erasure_of_expired_files(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     live = serving()
     attach(live, ("boat.txt", NOTE))
-    time.sleep(1.1)  # times of documents are in whole seconds
     with monkeypatch.context() as patch:
         patch.setattr("ragstone.engine.erasure._rebuild", interrupted)
         with pytest.raises(KeyboardInterrupt):
@@ -250,7 +248,6 @@ def test_erases_the_file_after_its_time(serving: Serving) -> None:
     attach(live, ("boat.txt", NOTE))
     live.ask(ASKED, session="s")
     assert erase(live) == []
-    time.sleep(1.1)  # times of documents are in whole seconds
     assert len(erase(live, days=1e-9)) == 1
     assert holds(live.engine.folder) == []
 
@@ -270,7 +267,6 @@ def test_keeps_a_file_attached_after_the_end(serving: Serving) -> None:
     attach(live, ("boat.txt", NOTE))
     live.ask(ASKED, session="s")
     live.engine.history.forget("s", reader=OWNER)
-    time.sleep(1.1)  # times of documents are in whole seconds
     attach(live, ("bar.txt", b"The bar seats ninety people."))
     assert len(erase(live)) == 1
     assert [one["file"] for one in attached(live)] == ["bar.txt"]
