@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 from kb import READY, open_fast, parts
-from live import Live, Serving, make_key, served
+from live import Live, Serving, make_key, served, written_by
 from pdf_file import pdf
 
 from ragstone.core.access import OWNER, Reader
@@ -21,6 +22,7 @@ from ragstone.engine.jobs.queue import Work
 from ragstone.history.erasing import ERASED
 from ragstone.history.journal import Journal
 from ragstone.history.users import Users
+from servers.openai_server import OpenAIServer, words_in
 
 WORD = "zanzibar-quince"
 NOTE = f"The code word of the boathouse is {WORD}. The boathouse opens in April.".encode()
@@ -342,6 +344,49 @@ def test_a_link_never_shows_what_was_attached(serving: Serving) -> None:
     shared = live.http.get(f"/shared/{secret}", headers=admin)
     assert shared.status_code == 200
     assert WORD not in shared.text
+
+
+def repeating(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Write as a model that repeats what it was told, by a document or in the conversation."""
+    is_told = any(WORD in words_in(one) for one in messages)
+    return f"The code word is {WORD}." if is_told else "The gate is behind the mill."
+
+
+@pytest.mark.parametrize("groups", [None, ["staff"]], ids=["administrator", "staff"])
+def test_a_link_never_shows_what_a_model_repeats(serving: Serving, groups: list[str] | None) -> None:
+    with OpenAIServer(repeating) as model:
+        live = serving(asked=written_by(model))
+        ann = make_key(live.engine.folder, "ann", "read", "write", groups=["staff"])
+        other = make_key(live.engine.folder, "root", "read", "admin", groups=groups)
+
+        def ask(question: str) -> str:
+            asked = {"question": question, "session": "s"}
+            return live.http.post("/query", json=asked, headers=ann).raise_for_status().json()["answer"]
+
+        before = ask("Where do visitors park?")
+        attach(live, ("boat.txt", NOTE), **ann)
+        assert WORD in ask(ASKED)
+        file = {"session": "s", "file": "boat.txt"}
+        live.http.delete("/attachments", params=file, headers=ann).raise_for_status()
+        assert WORD in ask("Where do visitors park, and what did you say before?")
+        erase(live)
+        secret = live.http.post("/links/s", json={}, headers=ann).json()["secret"]
+        shared = live.http.get(f"/shared/{secret}", headers=other)
+        assert WORD not in shared.text
+        assert [one["text"] for one in shared.json()["turns"]] == [before, None, None]
+        copy = live.http.post(f"/shared/{secret}", headers=other).json()["session"]
+        assert WORD not in live.http.get(f"/conversations/{copy}", headers=other).text
+
+
+def test_a_link_never_shows_a_list_with_what_was_attached(serving: Serving) -> None:
+    live = serving()
+    ann, admin = make_key(live.engine.folder, "ann", "read"), make_key(live.engine.folder, "root", "read", "admin")
+    attach(live, ("zanzibar-quince.txt", NOTE), **ann)
+    asked = {"question": "Which documents are there?", "session": "s"}
+    assert WORD in live.http.post("/query", json=asked, headers=ann).json()["answer"]
+    live.http.delete("/attachments", params={"session": "s", "file": f"{WORD}.txt"}, headers=ann).raise_for_status()
+    secret = live.http.post("/links/s", json={}, headers=ann).json()["secret"]
+    assert WORD not in live.http.get(f"/shared/{secret}", headers=admin).text
 
 
 def test_keeps_the_original_in_a_relative_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
