@@ -5,19 +5,27 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx2
 import pytest
 from kb import READY, open_fast, parts
-from live import Live, Serving, make_key, served, written_by
+from live import SLOW, Live, Serving, make_key, served, written_by
 from pdf_file import pdf
 
+from ragstone.catalog.catalog import SqlCatalog
+from ragstone.catalog.lock import ONCE
 from ragstone.core.access import OWNER, Reader
-from ragstone.engine.attached import folder_of
+from ragstone.core.catalog import Notes
+from ragstone.core.errors import Locked
+from ragstone.core.reports import Progress
+from ragstone.engine.attached import folder_of, note_removed
 from ragstone.engine.doctor import doctor
+from ragstone.engine.following import locked
 from ragstone.engine.jobs.queue import Work
 from ragstone.history.erasing import ERASED
 from ragstone.history.journal import Journal
@@ -160,6 +168,56 @@ def test_removes_a_file_at_once_and_erases_it_later(serving: Serving) -> None:
     assert live.http.get(f"/responses/{answer['response_id']}").json()["answer"]["answer"] == ERASED
     assert [one["file"] for one in attached(live)] == ["bar.csv"]
     assert erase(live) == []
+
+
+def test_removes_a_file_while_an_ingest_holds_the_lock(serving: Serving, tmp_path: Path) -> None:
+    live, begun, go = serving(), Event(), Event()
+    (id,) = attach(live, ("boat.txt", NOTE))["document_ids"]
+    (tmp_path / "bar.txt").write_text("The bar seats ninety people.")
+
+    def slowly(_: Progress) -> None:
+        begun.set()
+        assert go.wait(SLOW)
+
+    with ThreadPoolExecutor(1) as threads:
+        ingest = threads.submit(lambda: asyncio.run(live.engine.documents.add([str(tmp_path / "bar.txt")], slowly)))
+        assert begun.wait(SLOW)
+        try:
+            with pytest.raises(Locked), locked(parts(live.engine), ONCE):
+                pass
+            assert remove(live, "boat.txt") == [id]
+            assert attached(live) == []
+            assert WORD not in live.ask(ASKED, session="s").text
+            found = asyncio.run(live.engine.search(ASKED, reader=OWNER.within("s")))
+            assert id not in {hit.chunk.document_id for hit in found}
+            assert live.http.get(f"/documents/{id}").status_code == 404
+            assert WORD not in live.ask("Which documents are there?", session="s").text
+            assert not ingest.done()
+        finally:
+            go.set()
+        assert ingest.result(SLOW).added == 1
+    assert WORD not in live.ask(ASKED, session="s").text
+    assert doctor(live.engine.folder).well
+    assert erase(live) == [id]
+    assert holds(live.engine.folder) == []
+
+
+def test_a_rebuild_keeps_removed_files_hidden(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    live = serving()
+    (id,) = attach(live, ("boat.txt", NOTE))["document_ids"]
+    catalog, copy = parts(live.engine).catalog, SqlCatalog.put_notes
+
+    def removed_meanwhile(other: SqlCatalog, notes: Notes) -> None:
+        note_removed(live.engine.folder, [id])
+        catalog.withdraw([id])
+        copy(other, notes)
+
+    monkeypatch.setattr(SqlCatalog, "put_notes", removed_meanwhile)
+    asyncio.run(live.engine.versions.rebuild(["chunk.size=150"]))
+    assert WORD not in live.ask(ASKED, session="s").text
+    assert doctor(live.engine.folder).well
+    assert erase(live) == [id]
+    assert holds(live.engine.folder) == []
 
 
 def test_erases_removed_files_together(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
