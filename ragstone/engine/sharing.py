@@ -121,7 +121,8 @@ def _may_see(version: Components, response: Response, share: Share, reader: Read
     is_written = answer["model"] not in (QUOTED, LOOKED_UP)
     if answer.get("kind") in COURTESIES and not is_written:
         return True
-    if is_written and (withheld or response.is_private):
+    tells_of_all = answer["outcome"] in ("reply", "clarification") and answer.get("kind") not in OF_DOCUMENTS
+    if (is_written and withheld) or (response.is_private and (is_written or tells_of_all)):
         return False
     if reader.groups is None:
         return _may_see_all(version, response, share, reader)
