@@ -21,7 +21,7 @@ from ragstone.chunk import split
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.answers import Answer, Answered
 from ragstone.core.protocols import Embedder
-from ragstone.core.records import EXTRACTED_AT, Chunk, Document
+from ragstone.core.records import OF_READING, Chunk, Document
 from ragstone.core.reports import AddReport
 from ragstone.core.request import Request
 from ragstone.engine.ask import Ask
@@ -36,8 +36,8 @@ CHUNKS = ChunkSettings(strategy="paragraph", size=200, overlap=0)
 
 
 def timeless(document: Document) -> Document:
-    """Return a document without the time at which it was read, to compare it with one read at another time."""
-    kept = {name: value for name, value in document.metadata.items() if name != EXTRACTED_AT}
+    """Return a document without what differs each time that it is read, to compare it with one read at another time."""
+    kept = {name: value for name, value in document.metadata.items() if name not in OF_READING}
     return replace(document, metadata=kept)
 
 

@@ -10,6 +10,7 @@ import json
 import threading
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -34,13 +35,13 @@ from ragstone.catalog.rows import (
     packed,
     stacked,
 )
-from ragstone.catalog.write import Orphans, erase, put, put_files, put_skipped, take_out
-from ragstone.core.access import READERS, deciding_key, groups_in
+from ragstone.catalog.write import Orphans, erase, put, put_files, put_skipped, take_out, withdraw
+from ragstone.core.access import READERS, REMOVED, deciding_key, groups_in
 from ragstone.core.catalog import FIELDS, Counts, Finding, Listing, ListingOrder, Notes, Stamp
 from ragstone.core.errors import Damaged
 from ragstone.core.filters import Filter
 from ragstone.core.layout import Placed
-from ragstone.core.records import Chunk, Document, Finished, Skipped
+from ragstone.core.records import ATTACHED, Chunk, Document, Finished, Skipped
 from ragstone.storage.sqlite import crc32
 
 if TYPE_CHECKING:
@@ -263,6 +264,18 @@ class SqlCatalog:
             take_out(tx, self._dialect, ids, orphans)
             self._finish(tx, finished, orphans)
         return tx.generation
+
+    def withdraw(self, ids: Sequence[str]) -> None:
+        left = [*ids]
+        while left:
+            with self.snapshot():
+                before = self.signatures(left)
+                hidden = [replace(self.document(id), placed=self.layout(id)) for id in before]
+            hidden = [one for one in hidden if one.metadata.get(ATTACHED) != REMOVED]
+            if hidden:
+                with self.database.transaction() as tx:
+                    withdraw(tx, self._dialect, hidden, before)
+            left = [one.id for one in hidden]  # one that an ingest replaced meanwhile is not hidden yet
 
     def erase(self, ids: Sequence[str], sources: Sequence[str]) -> None:
         with self.database.transaction() as tx:

@@ -64,6 +64,13 @@ class CatalogWriter(Protocol):
         """
         ...
 
+    def withdraw(self, ids: Sequence[str]) -> None:
+        """Hide attached documents, as far as they are stored, from everybody, at once and durably.
+
+        They stay until they are removed. The caller need not hold the lock: no chunk and no vector changes.
+        """
+        ...
+
     def erase(self, ids: Sequence[str], sources: Sequence[str]) -> None:
         """Remove documents, as far as they are stored, so that no file of the database holds anything of them.
 

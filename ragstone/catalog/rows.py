@@ -17,7 +17,7 @@ from ragstone.core.catalog import DocumentSummary
 from ragstone.core.errors import Damaged, NotFound
 from ragstone.core.filters import Scalar
 from ragstone.core.layout import Placed, columns, unpacked
-from ragstone.core.records import EXTRACTED_AT, Chunk, Document, Mark, Metadata
+from ragstone.core.records import OF_READING, Chunk, Document, Mark, Metadata
 from ragstone.storage.sqlite import crc32
 
 if TYPE_CHECKING:
@@ -58,11 +58,11 @@ def new_mark() -> str:
 
 
 def signature(document: Document) -> str:
-    """Return a hash of everything about a document except when it was read: with an equal hash, there is nothing to do.
+    """Return a hash of everything about a document but the reading itself: with an equal hash, there is nothing to do.
 
     It includes boxes only if the document has them, so that the signatures of other documents stay the same.
     """
-    facts = {key: value for key, value in document.metadata.items() if key != EXTRACTED_AT}
+    facts = {key: value for key, value in document.metadata.items() if key not in OF_READING}
     written = json.dumps(facts, sort_keys=True, ensure_ascii=False)
     parts = [
         document.content_hash,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,10 @@ from ragstone.catalog.database import Dialect, Transaction
 from ragstone.catalog.protocol import Prepared
 from ragstone.catalog.rows import TABLES, facts_of, facts_to_json, marks_to_json, new_mark, packed, signature
 from ragstone.core import layout
+from ragstone.core.access import READERS, REMOVED
 from ragstone.core.errors import NotFound
 from ragstone.core.layout import Placed
-from ragstone.core.records import Document
+from ragstone.core.records import ATTACHED, Document
 from ragstone.storage.sqlite import crc32
 
 if TYPE_CHECKING:
@@ -96,6 +97,21 @@ def take_out(tx: Transaction, dialect: Dialect, ids: Sequence[str], orphans: Orp
     orphans.contents |= {content for _, _, content, _ in found}
 
 
+def withdraw(tx: Transaction, dialect: Dialect, documents: Iterable[Document], before: Mapping[str, str]) -> None:
+    """Put attached documents into the group of removed ones, unless their signature is another than ``before``."""
+    sql = (
+        f"UPDATE documents SET metadata = ?, signature = ? WHERE {dialect.id_column} = ? AND signature = ?"
+        " RETURNING document"
+    )
+    for document in documents:
+        metadata = {**document.metadata, READERS: (REMOVED,), ATTACHED: REMOVED}
+        signed = signature(replace(document, metadata=metadata))
+        values = [json.dumps(metadata, ensure_ascii=False), signed, dialect.key(document.id), before[document.id]]
+        for (number,) in tx.rows(sql, values):
+            tx.rows("DELETE FROM facts WHERE document = ? AND chunk IS NULL", [number])
+            tx.insert("facts", TABLES["facts"], [(number, None, *fact) for fact in facts_of(metadata)])
+
+
 def erase(tx: Transaction, dialect: Dialect, ids: Sequence[str], sources: Sequence[str]) -> None:
     """Remove documents and notes on files, as far as they are stored, and give every commit a new mark."""
     orphans = Orphans()
@@ -140,7 +156,7 @@ def _put_documents(
     ids = dialect.keys([one.id for one in documents])
     before = tx.rows(f"SELECT content FROM documents WHERE {dialect.id_column} {dialect.in_values}", [ids])
     orphans.contents |= {content for (content,) in before}
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
     rows = [
         (
             one.id,

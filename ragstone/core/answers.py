@@ -241,7 +241,8 @@ class Answer:
     ``rightness`` and these scores. A reply has no estimate; its probabilities are 0. ``policy`` is the version of the
     learned policy; 0 means the settings alone. ``kind`` is the kind of the question. ``steps`` are the searches after
     the first one. ``sent`` are the calls of services, in order. ``failed`` says that the language model failed, and
-    that the first paragraph of the ``answer`` says so.
+    that the first paragraph of the ``answer`` says so. ``is_private`` says that files are or were attached to its
+    conversation: it may repeat words that only their person may read.
 
     >>> from ragstone import Ragstone
     >>> with Ragstone("kb") as kb:
@@ -279,6 +280,7 @@ class Answer:
     steps: tuple[SearchStep, ...] = ()
     sent: tuple[Sent, ...] = ()
     failed: bool = False
+    is_private: bool = False
 
     @property
     def abstained(self) -> bool:

@@ -10,7 +10,7 @@ from itertools import groupby
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.layout import Placed
 from ragstone.core.record import file_of
-from ragstone.core.records import Chunk, Document
+from ragstone.core.records import READ_SECONDS, Chunk, Document
 from ragstone.core.span import Span
 
 PARTIAL = "partial"
@@ -29,7 +29,8 @@ class Reading:
     ``pictures`` counts those that a model described. ``ocr`` names the engine that read text in pictures,
     ``ocr_confidence`` is how sure it was, from 0 to 1, and ``ocr_pages`` how sure on each page that has such text, by
     their numbers from 1. ``chunks`` are the pieces that the text was cut into, in order. The last two are empty where
-    they are not known.
+    they are not known. ``seconds`` is how long the parser process took; None if that was not measured, as for text
+    files, rows of tables, and documents of earlier versions of Ragstone.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Reading:
     note: str
     ocr_pages: tuple[tuple[int, float], ...] = ()
     chunks: tuple[Span, ...] = ()
+    seconds: float | None = None
 
 
 def reading_of(document: Document, layout: Sequence[Placed] = (), chunks: Iterable[Chunk] = ()) -> Reading:
@@ -56,6 +58,7 @@ def reading_of(document: Document, layout: Sequence[Placed] = (), chunks: Iterab
     """
     marks = Counter(mark.kind for mark in document.marks)
     pages, sure = document.metadata.get("pages"), document.metadata.get("ocr_confidence")
+    seconds = document.metadata.get(READ_SECONDS)
     return Reading(
         kind=str(document.metadata.get("kind", "")),
         characters=len(document.text),
@@ -69,6 +72,7 @@ def reading_of(document: Document, layout: Sequence[Placed] = (), chunks: Iterab
         note=note_of(document),
         ocr_pages=tuple(_ocr_pages(layout)),
         chunks=tuple(Span(start=start, end=end) for start, end in sorted((chunk.start, chunk.end) for chunk in chunks)),
+        seconds=seconds if isinstance(seconds, float) and _is_whole(document) else None,
     )
 
 
@@ -82,9 +86,12 @@ def _ocr_pages(layout: Sequence[Placed]) -> Iterator[tuple[int, float]]:
 
 def partial_of(document: Document | DocumentSummary) -> str:
     """Return what the text of a document lacks of its file; empty if nothing says so."""
-    id = document.id if isinstance(document, Document) else document.document_id
-    is_whole = id == file_of(document)  # a row of a table may have a column of that name
-    return str(document.metadata.get(PARTIAL, "")) if is_whole else ""
+    return str(document.metadata.get(PARTIAL, "")) if _is_whole(document) else ""
+
+
+def _is_whole(document: Document | DocumentSummary) -> bool:
+    """Return whether a document is a whole file. A row of a table may have columns of the same names as facts."""
+    return file_of(document) == (document.id if isinstance(document, Document) else document.document_id)
 
 
 def note_of(document: Document | DocumentSummary) -> str:

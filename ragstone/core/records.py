@@ -32,6 +32,10 @@ Metadata = Mapping[str, Scalar | tuple[Scalar, ...]]
 
 EXTRACTED_AT = "extracted_at"
 """Metadata key of the time when a document was read. A change of this time alone does not change a document."""
+READ_SECONDS = "read_seconds"
+"""Metadata key of how long the parser process took for a file. Another time does not change a document either."""
+OF_READING = frozenset({EXTRACTED_AT, READ_SECONDS})
+"""Metadata keys of what differs each time that the same file is read."""
 UNCLEAR = "readers_unclear"
 """Metadata key of why only administrators may read a document: a damaged access list, or lists that contradict."""
 AS_OF = "as_of"
@@ -39,7 +43,7 @@ AS_OF = "as_of"
 ATTACHED = "attached_to"
 """Metadata key for the conversation, as a group, that a document is attached to; see `ragstone.core.access`."""
 BOOKKEEPING = frozenset(
-    {"path", "kind", EXTRACTED_AT, "content_hash", UNCLEAR, "version_of", AS_OF, "valid_until", ATTACHED}
+    {"path", "kind", *OF_READING, "content_hash", UNCLEAR, "version_of", AS_OF, "valid_until", ATTACHED}
 )
 """Metadata keys that say nothing about the subject of a document; filters use them, answers do not show them."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ragstone.core.records import EXTRACTED_AT, Document
+from ragstone.core.records import OF_READING, Document
 
 RUN = 6
 """Successive words that identify a text if no other document has them."""
@@ -93,7 +93,7 @@ def traces_of(
 
 def said_by(document: Document) -> str:
     """Return everything that a document says: its text, title, address and metadata, but not when it was read."""
-    facts = (fact for key, fact in document.metadata.items() if key != EXTRACTED_AT)
+    facts = (fact for key, fact in document.metadata.items() if key not in OF_READING)
     values = (value for fact in facts for value in (fact if isinstance(fact, tuple) else (fact,)))
     stated = (document.id, document.url, document.title, *filter(_is_text, values))
     return "\n".join([*map(str, stated), document.text])

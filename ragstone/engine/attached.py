@@ -4,7 +4,8 @@ Each is a document as any other, in the group of its conversation (`ragstone.cor
 the conversation below the uploaded files.
 
 Removing a document takes a moment, erasing its traces rewrites everything that is stored. So whoever removes one, or
-ends a conversation, leaves a note, and servers erase what the notes name, many documents at a time.
+ends a conversation, leaves a note, and servers erase what the notes name, many documents at a time. A removed document
+is hidden from everybody at once, also while an ingest holds the lock.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragstone.catalog.location import writing
-from ragstone.core.access import ATTACHED, Reader, conversation_group
+from ragstone.core.access import ATTACHED, REMOVED, Reader, conversation_group
 from ragstone.core.catalog import selected
 from ragstone.core.filters import Compare, Exists
 from ragstone.engine.roots import UPLOADS
@@ -53,11 +54,11 @@ class Attached:
 class Noted:
     """What the notes in ``files`` name: documents that were removed, and conversations, as groups, that have ended.
 
-    ``ended`` has the time of each end, in seconds since 1970.
+    Each has its time, in seconds since 1970.
     """
 
     files: tuple[Path, ...]
-    removed: frozenset[str]
+    removed: Mapping[str, float]
     ended: Mapping[str, float]
 
 
@@ -98,7 +99,7 @@ def note_removed(folder: Path, ids: Collection[str]) -> Path:
     Raises:
         KnowledgeBaseError: the note could not be written.
     """
-    return _note(folder, {"documents": [*ids]})
+    return _note(folder, {"documents": [*ids], "at": time.time()})
 
 
 def note_ended(folder: Path, conversation: str) -> None:
@@ -116,9 +117,18 @@ def noted(folder: Path) -> Noted:
     notes = [read_json(file) for file in files]
     return Noted(
         files=files,
-        removed=frozenset(id for note in notes for id in note.get("documents", ())),
+        removed={id: note.get("at", 0.0) for note in sorted(notes, key=_at) for id in note.get("documents", ())},
         ended={note["conversation"]: note["at"] for note in notes if "conversation" in note},
     )
+
+
+def removed_in(catalog: Catalog, notes: Noted) -> list[str]:
+    """Return the ids of removed documents that are still stored, without those that were attached again later."""
+    return [
+        one.document_id
+        for one in selected(catalog, Exists(key=ATTACHED))
+        if _seconds(one.added) <= notes.removed.get(one.document_id, 0.0)
+    ]
 
 
 def delete_files(version: Components, ids: Collection[str], waiting: Collection[str]) -> None:
@@ -173,7 +183,8 @@ def expired(version: Components, days: float, ended: Mapping[str, float]) -> lis
 
     def is_over(group: str, added: float) -> bool:
         return (
-            now - added > days * DAY
+            group == REMOVED
+            or now - added > days * DAY
             or added <= ended.get(group, 0.0)
             or (now - added > UNASKED_SECONDS and group not in going_on)
             or any(person.owns(group) for person in gone)
@@ -182,7 +193,7 @@ def expired(version: Components, days: float, ended: Mapping[str, float]) -> lis
     return [
         one.document_id
         for one in selected(catalog, Exists(key=ATTACHED))
-        if is_over(str(one.metadata[ATTACHED]), datetime.fromisoformat(one.added).timestamp())
+        if is_over(str(one.metadata[ATTACHED]), _seconds(one.added))
     ]
 
 
@@ -190,6 +201,15 @@ def _path_of(id: str) -> str:
     """Return the file that an attached document came from, below the folder of the knowledge base."""
     folder, _, inside = id.removeprefix(folder_of("")).partition("/")
     return f"{folder_of('')}{folder}/{inside.partition('#')[0].partition('/')[0]}"
+
+
+def _seconds(time: str) -> float:
+    """Return a time in ISO 8601 in seconds since 1970."""
+    return datetime.fromisoformat(time).timestamp()
+
+
+def _at(note: Mapping[str, Any]) -> float:
+    return note.get("at", 0.0)
 
 
 def _note(folder: Path, note: dict[str, Any]) -> Path:

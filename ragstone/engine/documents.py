@@ -334,7 +334,8 @@ class Documents:
     def detach(self, ids: Sequence[str], *, session: str, reader: Reader, waiting: Collection[str] = ()) -> list[str]:
         """Remove documents that are attached to a conversation of this reader, and their files; return their ids.
 
-        `erase_attached` erases what is left of them, such as their words in files and the answers that name them.
+        Nobody finds them any more, also if an ingest holds the lock. `erase_attached` erases what is left of them, such
+        as their words in files and the answers that name them.
 
         Args:
             ids: the documents.
@@ -344,19 +345,19 @@ class Documents:
 
         Raises:
             NotFound: one of them is not attached to it.
-            Locked: another process is indexing.
             KnowledgeBaseError: it could not be noted what to erase; nothing was removed.
         """
         conversation = reader.within(session).conversation
-        with self._versions.current() as version, locked(version, self._versions.patience):
+        with self._versions.current() as version:
             known = {one.document_id for one in attached_to(version.catalog, conversation)}
             if unknown := [id for id in ids if id not in known]:
                 raise NotFound(f"there is no document '{unknown[0]}' in this conversation")
             note_removed(version.folder, ids)
-            version.catalog.remove(ids)
-            follow(version)
+            version.catalog.withdraw(ids)
             delete_files(version, ids, waiting)
-            return [*ids]
+        with self._versions.current() as now:  # a rebuild may have ended meanwhile
+            now.catalog.withdraw(ids)
+        return [*ids]
 
     def erase_attached(self, days: float, waiting: Collection[str] = ()) -> list[str]:
         """Erase attached documents that expired, and what is left of removed ones; return their ids.

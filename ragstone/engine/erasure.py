@@ -24,7 +24,7 @@ from ragstone.core.errors import KnowledgeBaseError, Locked, NotFound, UsageErro
 from ragstone.core.records import Document
 from ragstone.core.traces import Traces, said_by, traces_of
 from ragstone.engine.assembly import assemble_other
-from ragstone.engine.attached import delete_files, expired, folder_of, note_removed, noted
+from ragstone.engine.attached import delete_files, expired, folder_of, note_removed, noted, removed_in
 from ragstone.engine.built import BuiltWith
 from ragstone.engine.components import Components
 from ragstone.engine.erasure_search import search
@@ -138,7 +138,7 @@ def forget_attached(version: Components, days: float, patience: Patience, waitin
             files = (*notes.files, note_removed(version.folder, over))  # nothing else names them after an interruption
         else:
             files = notes.files
-        again = version.catalog.signatures([*notes.removed]).keys() - {*over}
+        again = version.catalog.signatures([*notes.removed]).keys() - {*over, *removed_in(version.catalog, notes)}
         ids = sorted({*over, *notes.removed} - again)
         if ids or again:
             traces = Traces(names=frozenset(ids))

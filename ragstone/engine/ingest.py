@@ -126,8 +126,6 @@ class Ingest:
         request: Request,
         reporter: Reporter,
         turn: Turn = nullcontext,
-        *,
-        is_private: bool = False,
     ) -> AddReport:
         """Store the documents of a stream. If the embedder is open, a sample of the first documents decides it.
 
@@ -136,7 +134,6 @@ class Ingest:
             request: the budget; a cancellation sets its ``stop``.
             reporter: counts and reports what is durable.
             turn: the lock for each commit, unless the caller holds it.
-            is_private: whether only the report tells of sources that cannot be read.
         """
         first, sample = list[Document](), languages.Sample()
         with self._versions.current() as version:
@@ -159,7 +156,6 @@ class Ingest:
                 request,
                 reporter,
                 describing=describing(version, request),
-                is_private=is_private,
                 turn=turn,
             )
             if own.index.embedder != languages.ENGLISH or not report.added + report.updated:
@@ -175,7 +171,7 @@ class Ingest:
             keep_names(version, intake.folders)
             with self._reporting(version, intake, on_progress) as reporter:
                 stream = watcher.watch(intake.read(version, settings.acquire, request.stop, reporter))
-                report = await self.store(stream, request, reporter, is_private=intake.is_private)
+                report = await self.store(stream, request, reporter)
             if not intake.prune:
                 return report
             if removed := watcher.find_removed(intake.prune):
@@ -212,7 +208,7 @@ class Ingest:
         with self._versions.current() as version, self._reporting(version, intake, on_progress) as reporter:
             stream = intake.read(version, rules_in_force(version).acquire, request.stop, reporter)
             stream = StreamWatcher(version.catalog).watch(stream)
-            report = await self.store(stream, request, reporter, turn, is_private=intake.is_private)
+            report = await self.store(stream, request, reporter, turn)
         async with last_turn():
             with self._versions.current() as version:
                 await follow_to_the_end(version)

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from ragstone.core.access import Reader, conversation_group
 from ragstone.core.answers import Answer, Citation, Draft, JudgeScores, Turn
 from ragstone.core.errors import KnowledgeBaseError
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
+from ragstone.engine.attached import attached_to
 from ragstone.engine.cited import sources_of, with_cited
 from ragstone.engine.components import Components
 from ragstone.engine.finding import Checked
@@ -97,7 +99,12 @@ def _of_pictures(citations: Sequence[Citation]) -> Iterator[str]:
 
 
 def kept(version: Components, answer: Answer, session: str, evidence: Evidence, request: Request) -> Answer:
-    """Return the answer once it is written to the journal; a failure becomes one of its notices."""
+    """Return the answer once it is written to the journal, and whether it is private.
+
+    A failure becomes one of its notices.
+    """
+    if session and _is_private(version, session, request.reader):
+        answer = replace(answer, is_private=True)
     history, used = version.history, {hit.chunk.document_id for hit in evidence.hits if not hit.chunk.is_outside}
     if not request.is_kept or not version.catalog.contains([*used]):  # removed meanwhile, perhaps erased
         return answer
@@ -114,3 +121,12 @@ def kept(version: Components, answer: Answer, session: str, evidence: Evidence, 
             )
             return replace(answer, notices=(*answer.notices, notice))
     return answer
+
+
+def _is_private(version: Components, session: str, reader: Reader) -> bool:
+    """Return whether files are attached to a conversation, or were when its last answer was written, or before that."""
+    if version.catalog.restricts(Reader().names) and attached_to(version.catalog, conversation_group(session)):
+        return True
+    last = version.history.conversations().turns(session, reader.who, most=1)
+    responses = [version.history.responses().find(one.response_id, reader.who) for one in last]
+    return any(one is None or one.is_private for one in responses)  # what is not known may be

@@ -133,7 +133,6 @@ async def ingest(
     *,
     describing: Describing | None = None,
     inherit_groups: bool = True,
-    is_private: bool = False,
     turn: Turn = nullcontext,
 ) -> AddReport:
     """Store new and changed documents and return a report. A document replaces the stored one with the same id.
@@ -145,10 +144,9 @@ async def ingest(
         settings: how to split documents into chunks.
         request: who pays for an embedding service. Cancellation sets ``request.stop``; a stream that checks it ends
             early.
-        reporter: counts and reports what is durable.
+        reporter: counts and reports what is durable. If it is private, the catalog notes no unreadable sources.
         describing: describes pictures, if the settings name a model for that.
         inherit_groups: whether a document without access groups keeps the groups stored with its id.
-        is_private: whether only the report tells of sources that cannot be read.
         turn: makes the context of each commit, for a caller that does not hold the lock throughout.
 
     Raises:
@@ -162,7 +160,7 @@ async def ingest(
     async with aclosing(changes), aclosing(prepared), aclosing(with_beats(prepared, reporter)) as groups:
         async for group in groups:
             await _commit(group, catalog, embedder, tally, turn, request, reporter)
-    if tally.skipped and not is_private:
+    if tally.skipped and not reporter.is_private:
         async with turn():
             catalog.note_skipped(tally.skipped)
     _note_kept_versions(tally, catalog)

@@ -60,9 +60,9 @@ class Reporter:
             growing: whether the number may grow.
             folder: of the knowledge base, to note the progress in for other processes.
             doing: the command, such as ``sync``.
-            is_private: whether other processes are not told what is read.
+            is_private: whether only the caller is told what is read, and nobody who asks for the status.
         """
-        self._on_progress, self._doing, self._is_private = on_progress, doing, is_private
+        self._on_progress, self._doing, self.is_private = on_progress, doing, is_private
         self._note = folder / FOLDER / f"{os.getpid()}-{id(self)}.json" if folder else None
         self._started = time.monotonic()
         self._noted = self._started
@@ -105,7 +105,7 @@ class Reporter:
             self._noted = time.monotonic()
             # Another process only displays it; a full disk must not stop the ingest before a commit fails.
             with suppress(OSError):
-                told = replace(now, committed=(), current="" if self._is_private else now.current)
+                told = replace(now, committed=(), current="" if self.is_private else now.current)
                 note_json(self._note, {"doing": self._doing, "progress": asdict(told)})
         if self._on_progress is not None:
             self._on_progress(now)

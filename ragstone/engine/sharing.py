@@ -3,6 +3,10 @@
 An answer is shown or withheld as a whole, by what its reader may read now. A quoted answer depends on its citations, a
 model's answer on all its evidence. Other answers reveal something about all documents that their asker could read, such
 as their number, or that none mentions a word; only readers who are in all groups of the asker see them.
+
+Files that are attached to a conversation are for its person alone, whoever else may read everything. A model knew the
+earlier answers of its conversation, so what it wrote while files were attached, or later, is withheld from everybody
+else, even if the files and the answers from them are erased by now.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from ragstone.core.records import WEB, Chunk, Hit
 from ragstone.engine.attached import attached_to, folder_of
 from ragstone.engine.components import Components
 from ragstone.history.conversations import StoredTurn
+from ragstone.history.erasing import ERASED
 from ragstone.history.responses import Response
 from ragstone.history.shares import Copied, Share
 
@@ -94,10 +99,7 @@ def _turns(version: Components, secret: str, reader: Reader) -> list[tuple[_Kept
     out: list[tuple[_Kept, bool]] = []
     withheld = False
     for turn in kept:
-        if reader.groups is None:
-            may = _may_see_all(version, turn.response, share, reader, withheld)
-        else:
-            may = turn.response is not None and _may_see(version, turn.response, reader, withheld)
+        may = turn.response is not None and _may_see(version, turn.response, share, reader, withheld)
         withheld = withheld or not may
         out.append((turn, may))
     return out
@@ -111,13 +113,19 @@ def _kept(version: Components, share: Share) -> list[_Kept]:
     ]
 
 
-def _may_see(version: Components, response: Response, reader: Reader, withheld: bool) -> bool:
+def _may_see(version: Components, response: Response, share: Share, reader: Reader, withheld: bool) -> bool:
     """Return whether a reader may see an answer; ``withheld`` says that they may not see all earlier ones."""
     answer = response.answer
-    if answer.get("kind") in COURTESIES:
-        return True
-    if withheld and answer["model"] not in (QUOTED, LOOKED_UP):
+    if answer["answer"] == ERASED:
         return False
+    is_written = answer["model"] not in (QUOTED, LOOKED_UP)
+    if answer.get("kind") in COURTESIES and not is_written:
+        return True
+    tells_of_all = answer["outcome"] in ("reply", "clarification") and answer.get("kind") not in OF_DOCUMENTS
+    if (is_written and withheld) or (response.is_private and (is_written or tells_of_all)):
+        return False
+    if reader.groups is None:
+        return _may_see_all(version, response, share, reader)
     needed = _needed(response)
     chunks = _readable(version, needed, reader)
     if len(chunks) < len(needed):
@@ -129,19 +137,15 @@ def _may_see(version: Components, response: Response, reader: Reader, withheld: 
     return bool(asker and asker.groups is not None and asker.groups <= (reader.groups or set()) and not told_of_all)
 
 
-def _may_see_all(version: Components, response: Response | None, share: Share, reader: Reader, withheld: bool) -> bool:
-    """Return whether a reader of everything may see an answer: unless it depends on what only its asker may read."""
+def _may_see_all(version: Components, response: Response, share: Share, reader: Reader) -> bool:
+    """Return whether a reader of everything may see an answer: unless it depends on what is or was attached."""
     group = conversation_group(share.session)
-    if response is None:
-        return not attached_to(version.catalog, group)
     read = {one.document_id for one in response.passages} | {one["document_id"] for one in response.answer["citations"]}
     if any(id.startswith(f"{folder_of(group)}/") for id in read):  # also if it is not attached any more
         return False
-    if not attached_to(version.catalog, group):
+    if not response.is_private and not attached_to(version.catalog, group):
         return True
-    if withheld and response.answer["model"] not in (QUOTED, LOOKED_UP):
-        return False
-    if not read and response.answer.get("kind") not in COURTESIES and response.answer["outcome"] != "refusal":
+    if not read and response.answer["outcome"] != "refusal":
         return False  # it may name all documents
     ids = _needed(response) | {one.chunk_id for one in response.passages if not one.chunk_id.startswith(WEB)}
     return len(_readable(version, ids, reader)) == len(ids)

@@ -223,5 +223,8 @@ def _counts(report: AddReport) -> dict[str, float]:
 
 def _content(one: Tracked) -> dict[str, object]:
     if isinstance(one.outcome, Answered):
-        return one.outcome.answer.to_dict()
+        answer = one.outcome.answer
+        if answer.is_private:
+            return {"response_id": answer.response_id, "outcome": answer.outcome, "private": True}
+        return answer.to_dict()
     return {"error": f"{type(one.outcome.error).__name__}: {one.outcome.error}"}

@@ -23,11 +23,12 @@ from ragstone.catalog.versions import Difference, difference, documents
 from ragstone.core.catalog import EngineStatus, Finding
 from ragstone.core.errors import KnowledgeBaseError, NotFound, SettingsMismatch
 from ragstone.core.protocols import BatchingEmbedder, Embedder, Role
-from ragstone.core.records import Document, Span
+from ragstone.core.records import ATTACHED, Document, Span
 from ragstone.core.reports import AddReport, Progress
 from ragstone.core.request import Request
 from ragstone.engine import languages
 from ragstone.engine.assembly import assemble, assemble_other, under
+from ragstone.engine.attached import noted, removed_in
 from ragstone.engine.built import BuiltWith, create_version
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow, follow_to_the_end, lock, locked, refuse_superseded
@@ -175,8 +176,10 @@ class Versions:
                         report = report.plus(await _bring(version, other, difference(version.catalog, catalog)))
                         catalog.put_notes(version.catalog.notes())
                         _hand_on_rules(version, other)
+                        _hide_removed(version, catalog)
                         follow(other)
                         location.switch(path)
+                        _hide_removed(version, catalog)  # what was removed meanwhile
                         follow(other)  # external engines now show this version to other programs
                 other.source.own.close()
             unchanged = version.catalog.counts().documents - report.added - report.updated
@@ -221,6 +224,12 @@ def _built_with(location: Location, path: Path) -> BuiltWith | None:
             return BuiltWith(**catalog.built_with())
     except (KnowledgeBaseError, TypeError, ValueError):
         return None
+
+
+def _hide_removed(version: Components, catalog: Catalog) -> None:
+    """Hide attached documents that were removed without the lock from the catalog of another version."""
+    if (notes := noted(version.folder)).removed:
+        catalog.withdraw(removed_in(catalog, notes))
 
 
 def _hand_on_rules(version: Components, other: Components) -> None:
@@ -272,7 +281,7 @@ async def _bring(
 
 def _noted(stream: Iterator[Document], reporter: Reporter) -> Iterator[Document]:
     for document in stream:
-        reporter.reading(document.id)
+        reporter.reading("" if ATTACHED in document.metadata else document.id)
         yield document
 
 

@@ -113,13 +113,16 @@ class Conversations:
                     out.append(Turn(question=question, answer=answer))
         return tuple(reversed(out))
 
-    def turns(self, session: str, who: str = "", newest: int = _LAST) -> list[StoredTurn]:
-        """Return the turns of a session, the oldest first; an unknown session has none.
+    def turns(
+        self, session: str, who: str = "", newest: int = _LAST, *, most: int = LONGEST_SESSION
+    ) -> list[StoredTurn]:
+        """Return the last turns of a session, the oldest first; an unknown session has none.
 
         Args:
             session: its name.
             who: the reader whose session it is; the owner by default.
             newest: the number of the last turn to return.
+            most: the most turns to return.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
@@ -128,12 +131,14 @@ class Conversations:
         sql = """
             SELECT t.turn, t.at, t.question, t.answer, t.crc, r.id, r.answer FROM turns t
             LEFT JOIN responses r ON r.at BETWEEN t.at AND t.at + ?4 AND r.reader = ?3 AND r.question = t.question
-            WHERE t.session = ?1 AND t.at >= ?2 AND t.turn <= ?5 ORDER BY t.turn, r.at
+            WHERE t.session = ?1 AND t.at >= ?2 AND t.turn IN (
+                SELECT turn FROM turns WHERE session = ?1 AND turn <= ?5 ORDER BY turn DESC LIMIT ?6
+            ) ORDER BY t.turn, r.at
         """
         out = dict[int, StoredTurn]()
         oldest = self._oldest(self._clock())
         with self._journal.reading() as db:
-            rows = db.execute(sql, [session, oldest, who, _SOON, newest]) if db else ()
+            rows = db.execute(sql, [session, oldest, who, _SOON, newest, most]) if db else ()
             for turn, at, question, answer, crc, id, told in rows:
                 if crc != row_crc(session, at, question, answer) or (turn in out and out[turn].response_id):
                     continue

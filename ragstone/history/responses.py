@@ -55,7 +55,7 @@ class Response:
 
     ``passages`` are the evidence, cited or not, and ``hits`` the part of it that is still stored; ``considered`` are
     the candidates for it, if something can be learned from them; ``feedback`` has one vote per voter. ``asker`` has the
-    asker's groups at that time; None if they are unknown.
+    asker's groups at that time; None if they are unknown. ``is_private`` is as that of an `Answer`.
     """
 
     response_id: str
@@ -67,6 +67,7 @@ class Response:
     considered: tuple[Considered, ...] = ()
     feedback: tuple[Feedback, ...] = ()
     asker: Reader | None = None
+    is_private: bool = False
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -120,6 +121,7 @@ class Responses:
             ),
             considered=tuple(considered),
             asker=reader,
+            is_private=answer.is_private,
         )
         with self._journal.writing() as db:
             put_response(db, kept, reader)
@@ -178,6 +180,7 @@ class Responses:
             ),
             feedback=feedback,
             asker=_asker(fields["groups"]) if "groups" in fields else None,
+            is_private=fields.get("private", False),
         )
 
     def rate(
@@ -246,6 +249,8 @@ class Responses:
     def unanswered(self, days: float, most: int) -> list[Unanswered]:
         """Return the questions of the last days that were refused, of all readers, the most frequent first.
 
+        Those of private answers are left out: they may be about what only their reader may read.
+
         Raises:
             KnowledgeBaseError: the journal cannot be read.
         """
@@ -254,7 +259,9 @@ class Responses:
         with self._journal.reading() as db:
             rows = db.execute(sql, [since, _REFUSED]).fetchall() if db else []
         by_question: dict[str, Unanswered] = {}
-        for _, at, _, question, _, _ in (row for row in rows if row[-1] == row_crc(*row[:-1])):
+        for _, at, _, question, stored, _ in (row for row in rows if row[-1] == row_crc(*row[:-1])):
+            if json.loads(stored).get("private"):
+                continue
             same = " ".join(question.split()).rstrip("?.! ").casefold()
             before = by_question[same].count if same in by_question else 0
             by_question[same] = Unanswered(question=question, count=before + 1, last=at)
@@ -284,6 +291,8 @@ def put_response(db: JournalDatabase, kept: Response, reader: Reader) -> None:
         "hits": [asdict(one) for one in kept.passages],
         "considered": [[one.document_id, one.vector, one.keyword] for one in kept.considered],
     }
+    if kept.is_private:
+        fields["private"] = True
     if kept.asker:
         fields["groups"] = None if kept.asker.groups is None else sorted(kept.asker.groups)
     row = (kept.response_id, kept.at, reader.who, _storable(kept.question), json.dumps(fields))

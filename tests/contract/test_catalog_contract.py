@@ -26,11 +26,12 @@ from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.catalog.versions import difference
 from ragstone.chunk import chunk_id
+from ragstone.core.access import EVERYTHING, OWNER, READERS
 from ragstone.core.catalog import FIELDS, Listing, Stamp
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.core.filters import Compare
 from ragstone.core.layout import Placed
-from ragstone.core.records import Document, Finished, Mark, Skipped
+from ragstone.core.records import ATTACHED, Document, Finished, Mark, Skipped
 from ragstone.index.keyword.analyze import Plain
 from ragstone.index.keyword.bm25 import TermIndex
 from ragstone.index.vectors.embedded import EmbeddedVectors
@@ -520,3 +521,24 @@ def test_documents_are_selected_and_ordered_the_same(
     ids = [document.id for document in documents]
     assert one.first_chunks(ids) == other.first_chunks(ids)
     assert {id: chunk.index for id, chunk in one.first_chunks(ids).items()} == dict.fromkeys(ids, 0)
+
+
+def test_withdrawn_documents_are_hidden_until_stored_again(catalog: Catalog) -> None:
+    group = OWNER.within("s").conversation
+    facts = {READERS: (group,), ATTACHED: group}
+    attached = [Document(id=f"{number}.md", text=f"The pump {number} runs.", metadata=facts) for number in range(2)]
+    commit(catalog, *attached)
+    rows, generation = [*catalog.rows_since(0)], catalog.generation()
+    catalog.withdraw(["0.md", "gone.md"])
+    for groups in ([group], [EVERYTHING], [EVERYTHING, group]):
+        with pytest.raises(NotFound):
+            catalog.document("0.md", groups)
+    assert catalog.document("1.md", [group]).text == attached[1].text
+    assert len(catalog.select(OWNER.within("s").allowed)) == 1
+    assert [*catalog.rows_since(0)] == rows
+    assert catalog.generation() == generation + 1
+    assert catalog.verify(chunk_id) == []
+    catalog.withdraw(["0.md"])
+    assert catalog.generation() == generation + 1
+    commit(catalog, attached[0])
+    assert catalog.document("0.md", [group]).text == attached[0].text

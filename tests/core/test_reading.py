@@ -39,6 +39,13 @@ def test_counts_what_was_found() -> None:
     assert (found.ocr, found.ocr_confidence, found.note) == ("", None, "")
 
 
+def test_seconds_are_those_of_a_whole_file() -> None:
+    took: Metadata = {"path": "a.csv", "read_seconds": 1.5}
+    assert reading_of(Document(id="docs/a.csv", text="words", metadata=took)).seconds == 1.5
+    assert reading_of(Document(id="docs/a.csv#1", text="words", metadata=took)).seconds is None
+    assert reading_of(Document(id="a.pdf", text="words")).seconds is None
+
+
 def test_says_how_sure_ocr_was_of_each_page() -> None:
     def line(page: int, start: int, end: int, confidence: float) -> Placed:
         return Placed(start=start, end=end, page=page, left=0, top=0, right=1, bottom=1, confidence=confidence)

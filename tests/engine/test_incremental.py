@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,17 @@ def test_reading_the_same_file_again_keeps_its_time(engine: KnowledgeBase, tmp_p
     again = engine.documents.get("a.txt", reader=OWNER).metadata
     assert str(again["extracted_at"]) > str(first)
     assert again["content_hash"] == hashlib.sha256(b"other words").hexdigest()
+
+
+def test_reading_a_file_more_slowly_is_no_update(engine: KnowledgeBase):
+    read = Document(id="a.pdf", text="words", source="a.pdf", metadata={"path": "a.pdf", "read_seconds": 1.0})
+    add(engine, read)
+    generation = engine.status().generation
+    assert add(engine, replace(read, metadata={**read.metadata, "read_seconds": 2.0})).unchanged == 1
+    assert engine.status().generation == generation
+    assert engine.documents.reading("a.pdf", reader=OWNER).seconds == 1.0
+    assert add(engine, replace(read, text="other", metadata={**read.metadata, "read_seconds": 2.0})).updated == 1
+    assert engine.documents.reading("a.pdf", reader=OWNER).seconds == 2.0
 
 
 def test_skipping_is_noted_without_a_new_generation(engine: KnowledgeBase):

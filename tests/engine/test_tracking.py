@@ -90,6 +90,27 @@ def test_attached_files_are_no_runs(tmp_path: Path, store: str) -> None:
     assert [one.info.run_name for one in runs_of(store, tmp_path / "kb")] == ["add"]
 
 
+def test_answers_beside_attached_files_are_figures_alone(tmp_path: Path, store: str) -> None:
+    reader = OWNER.within("s")
+    kb = open_fast(tmp_path / "kb", f"review.mlflow={store}")
+    file = kb.folder / folder_of(reader.conversation) / "layoffs.txt"
+    file.parent.mkdir(parents=True)
+    file.write_text("Visitors park behind the mill.")
+    asyncio.run(kb.documents.add_uploads([file], conversation=reader.conversation))
+    (id,) = (one.document_id for one in kb.documents.attached("s", reader=OWNER))
+    answer = asyncio.run(kb.ask("Where do visitors park?", reader=reader, session="s"))
+    assert "mill" in answer.answer
+    kb.documents.detach([id], session="s", reader=OWNER)
+    asyncio.run(kb.ask("And where else?", reader=reader, session="s"))
+    asyncio.run(kb.ask("Where do visitors park?", reader=OWNER, session="t"))
+    kb.close()
+    (run,) = runs_of(store, tmp_path / "kb")
+    lines = [line for text in written(store, run).values() for line in text.splitlines()]
+    assert [json.loads(line).get("private", False) for line in lines] == [True, True, False]
+    assert not any("mill" in line or "layoffs" in line for line in lines)
+    assert run.data.metrics["sum/questions"] == 3
+
+
 def test_failures_are_runs_that_failed(tmp_path: Path, store: str) -> None:
     kb = open_fast(tmp_path / "kb", f"review.mlflow={store}")
     with pytest.raises(SourceError):

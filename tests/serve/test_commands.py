@@ -162,11 +162,19 @@ def test_tells_how_a_document_was_read(run: Run, kb: Path) -> None:
     assert run("show", "mill.docx", "--parse").out.splitlines() == [
         "mill.docx: docx, 16 characters",
         "  2 pages, 1 heading, 1 chunk",
+        "  time to read it: not measured",
         "  read only in part: 2 charts were left out",
     ]
     assert run("show", "mill.docx", "--parse", "--json").json["pages"] == 2
     assert run("show", "mill.docx", "--json").json["note"] == "read only in part: 2 charts were left out"
     assert "1 document was read only in part: mill.docx (2 charts were left out)" in run("status").out
+
+
+def test_tells_how_long_reading_took(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mill.html").write_text("<p>The mill grinds corn.</p>", "utf-8")
+    run("add", str(tmp_path / "mill.html"))
+    assert re.search(r"^  time to read it: \d+\.\d s$", run("show", "mill.html", "--parse").out, re.MULTILINE)
+    assert run("show", "mill.html", "--parse", "--json").json["seconds"] > 0
 
 
 def test_lists_services_of_settings_changed_live(run: Run, kb: Path) -> None:

@@ -28,6 +28,7 @@ from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.parser_messages import Request, from_json, to_json
 from ragstone.core.reading import PARTIAL
+from ragstone.core.records import READ_SECONDS
 from ragstone.core.threads import Stopped, check
 from ragstone.settings import AcquireSettings
 from ragstone.settings.acquire import CaptionSettings
@@ -276,7 +277,11 @@ class _Memory:
 def _reply(reader: str, file: File) -> bytes:
     module, _, function = reader.partition(":")
     try:
-        return b"parsed\n" + to_json(getattr(import_module(module), function or "parse")(file))
+        parse = getattr(import_module(module), function or "parse")
+        started = time.perf_counter()
+        parsed = parse(file)
+        seconds = round(time.perf_counter() - started, 3)
+        return b"parsed\n" + to_json(replace(parsed, facts={**parsed.facts, READ_SECONDS: seconds}))
     except MemoryError:
         return f"memory\n{_memory_mb()}".encode()
     except Unreadable as error:

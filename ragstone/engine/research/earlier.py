@@ -18,7 +18,7 @@ def findings(version: Components, session: str, request: Request) -> list[Hit]:
         request: who asks.
     """
     history, who = version.history, request.reader.who
-    last = next(iter(reversed(history.conversations().turns(session, who))), None)
+    last = next(iter(history.conversations().turns(session, who, most=1)), None)
     response = history.responses().find(last.response_id, who) if last and last.response_id else None
     passages = response.passages if response else ()
     chunks = version.catalog.chunks_by_id([one.chunk_id for one in passages])

@@ -15,7 +15,7 @@ from math import exp
 
 from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question, Requirement, RequirementKind
-from ragstone.core.records import EXTRACTED_AT, Chunk, Evidence
+from ragstone.core.records import OF_READING, Chunk, Evidence
 from ragstone.core.request import Request
 from ragstone.language.facts import Word, alike, initials, words
 from ragstone.language.places import places
@@ -46,7 +46,7 @@ and 5%: odds of 13 and 37, and of 33 for a year. On seven sets left out they wer
 """
 CAP = 0.15
 """The most that the probability of an answer can be if the passage lacks something that the question fixes."""
-_HIDDEN = frozenset({EXTRACTED_AT, "content_hash"})
+_HIDDEN = OF_READING | {"content_hash"}
 """Metadata that say nothing about the subject."""
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from ragstone.core.access import Reader
 from ragstone.core.errors import Locked, RagstoneError
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.serve.http.job_runner import RETRY_SECONDS, JobRunner
+from ragstone.serve.http.job_runner import JobRunner
 from ragstone.serve.http.telemetry import log_error
 
 LOOK_SECONDS = 600.0
@@ -31,14 +31,9 @@ class Sweeper:
 
     async def detach(self, ids: Sequence[str], session: str, reader: Reader) -> list[str]:
         """Remove documents of a conversation now, to be erased at the next look; see `Documents.detach`."""
-        async with self._jobs.indexing:
-            detach = partial(self._engine.documents.detach, ids, session=session, reader=reader)
-            while True:
-                waiting = await self._jobs.waiting_files()
-                try:
-                    return await asyncio.to_thread(detach, waiting=waiting)
-                except Locked:  # another process runs a job, or has another version open
-                    await asyncio.sleep(RETRY_SECONDS)
+        waiting = await self._jobs.waiting_files()
+        detach = partial(self._engine.documents.detach, ids, session=session, reader=reader, waiting=waiting)
+        return await asyncio.to_thread(detach)
 
     async def run(self) -> None:
         """Erase what is due until the task is cancelled; a server that runs no jobs erases nothing.

@@ -82,6 +82,8 @@ def read(id: str, reading: Reading) -> Iterator[Line]:
         yield line(f"text in pictures read by {one_line(reading.ocr)}{sure}", indent=2)
     for page, confidence in reading.ocr_pages:
         yield line(f"page {page}: {confidence:.0%}", indent=4)
+    took = "not measured" if reading.seconds is None else f"{reading.seconds:,.1f} s"
+    yield line(f"time to read it: {took}", indent=2)
     yield line((one_line(reading.note) or "nothing was left out", "yellow" if reading.note else ""), indent=2)
 
 

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx2
 import pytest
 from kb import READY, open_fast, parts
-from live import Live, Serving, make_key, served
+from live import SLOW, Live, Serving, make_key, served, written_by
 from pdf_file import pdf
 
+from ragstone.catalog.catalog import SqlCatalog
+from ragstone.catalog.lock import ONCE
 from ragstone.core.access import OWNER, Reader
-from ragstone.engine.attached import folder_of
+from ragstone.core.catalog import Notes
+from ragstone.core.errors import Locked
+from ragstone.core.reports import Progress
+from ragstone.engine.attached import folder_of, note_removed
 from ragstone.engine.doctor import doctor
+from ragstone.engine.following import locked
 from ragstone.engine.jobs.queue import Work
 from ragstone.history.erasing import ERASED
 from ragstone.history.journal import Journal
 from ragstone.history.users import Users
+from servers.openai_server import OpenAIServer, words_in
 
 WORD = "zanzibar-quince"
 NOTE = f"The code word of the boathouse is {WORD}. The boathouse opens in April.".encode()
@@ -161,6 +170,56 @@ def test_removes_a_file_at_once_and_erases_it_later(serving: Serving) -> None:
     assert erase(live) == []
 
 
+def test_removes_a_file_while_an_ingest_holds_the_lock(serving: Serving, tmp_path: Path) -> None:
+    live, begun, go = serving(), Event(), Event()
+    (id,) = attach(live, ("boat.txt", NOTE))["document_ids"]
+    (tmp_path / "bar.txt").write_text("The bar seats ninety people.")
+
+    def slowly(_: Progress) -> None:
+        begun.set()
+        assert go.wait(SLOW)
+
+    with ThreadPoolExecutor(1) as threads:
+        ingest = threads.submit(lambda: asyncio.run(live.engine.documents.add([str(tmp_path / "bar.txt")], slowly)))
+        assert begun.wait(SLOW)
+        try:
+            with pytest.raises(Locked), locked(parts(live.engine), ONCE):
+                pass
+            assert remove(live, "boat.txt") == [id]
+            assert attached(live) == []
+            assert WORD not in live.ask(ASKED, session="s").text
+            found = asyncio.run(live.engine.search(ASKED, reader=OWNER.within("s")))
+            assert id not in {hit.chunk.document_id for hit in found}
+            assert live.http.get(f"/documents/{id}").status_code == 404
+            assert WORD not in live.ask("Which documents are there?", session="s").text
+            assert not ingest.done()
+        finally:
+            go.set()
+        assert ingest.result(SLOW).added == 1
+    assert WORD not in live.ask(ASKED, session="s").text
+    assert doctor(live.engine.folder).well
+    assert erase(live) == [id]
+    assert holds(live.engine.folder) == []
+
+
+def test_a_rebuild_keeps_removed_files_hidden(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    live = serving()
+    (id,) = attach(live, ("boat.txt", NOTE))["document_ids"]
+    catalog, copy = parts(live.engine).catalog, SqlCatalog.put_notes
+
+    def removed_meanwhile(other: SqlCatalog, notes: Notes) -> None:
+        note_removed(live.engine.folder, [id])
+        catalog.withdraw([id])
+        copy(other, notes)
+
+    monkeypatch.setattr(SqlCatalog, "put_notes", removed_meanwhile)
+    asyncio.run(live.engine.versions.rebuild(["chunk.size=150"]))
+    assert WORD not in live.ask(ASKED, session="s").text
+    assert doctor(live.engine.folder).well
+    assert erase(live) == [id]
+    assert holds(live.engine.folder) == []
+
+
 def test_erases_removed_files_together(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     live, rewritten = serving(), list[Path]()
     compact = Journal.compact
@@ -205,7 +264,6 @@ def test_erases_what_was_removed_before_a_crash(serving: Serving, monkeypatch: p
 def test_finishes_an_interrupted_erasure_of_expired_files(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     live = serving()
     attach(live, ("boat.txt", NOTE))
-    time.sleep(1.1)  # times of documents are in whole seconds
     with monkeypatch.context() as patch:
         patch.setattr("ragstone.engine.erasure._rebuild", interrupted)
         with pytest.raises(KeyboardInterrupt):
@@ -250,7 +308,6 @@ def test_erases_the_file_after_its_time(serving: Serving) -> None:
     attach(live, ("boat.txt", NOTE))
     live.ask(ASKED, session="s")
     assert erase(live) == []
-    time.sleep(1.1)  # times of documents are in whole seconds
     assert len(erase(live, days=1e-9)) == 1
     assert holds(live.engine.folder) == []
 
@@ -270,7 +327,6 @@ def test_keeps_a_file_attached_after_the_end(serving: Serving) -> None:
     attach(live, ("boat.txt", NOTE))
     live.ask(ASKED, session="s")
     live.engine.history.forget("s", reader=OWNER)
-    time.sleep(1.1)  # times of documents are in whole seconds
     attach(live, ("bar.txt", b"The bar seats ninety people."))
     assert len(erase(live)) == 1
     assert [one["file"] for one in attached(live)] == ["bar.txt"]
@@ -346,6 +402,49 @@ def test_a_link_never_shows_what_was_attached(serving: Serving) -> None:
     shared = live.http.get(f"/shared/{secret}", headers=admin)
     assert shared.status_code == 200
     assert WORD not in shared.text
+
+
+def repeating(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Write as a model that repeats what it was told, by a document or in the conversation."""
+    is_told = any(WORD in words_in(one) for one in messages)
+    return f"The code word is {WORD}." if is_told else "The gate is behind the mill."
+
+
+@pytest.mark.parametrize("groups", [None, ["staff"]], ids=["administrator", "staff"])
+def test_a_link_never_shows_what_a_model_repeats(serving: Serving, groups: list[str] | None) -> None:
+    with OpenAIServer(repeating) as model:
+        live = serving(asked=written_by(model))
+        ann = make_key(live.engine.folder, "ann", "read", "write", groups=["staff"])
+        other = make_key(live.engine.folder, "root", "read", "admin", groups=groups)
+
+        def ask(question: str) -> str:
+            asked = {"question": question, "session": "s"}
+            return live.http.post("/query", json=asked, headers=ann).raise_for_status().json()["answer"]
+
+        before = ask("Where do visitors park?")
+        attach(live, ("boat.txt", NOTE), **ann)
+        assert WORD in ask(ASKED)
+        file = {"session": "s", "file": "boat.txt"}
+        live.http.delete("/attachments", params=file, headers=ann).raise_for_status()
+        assert WORD in ask("Where do visitors park, and what did you say before?")
+        erase(live)
+        secret = live.http.post("/links/s", json={}, headers=ann).json()["secret"]
+        shared = live.http.get(f"/shared/{secret}", headers=other)
+        assert WORD not in shared.text
+        assert [one["text"] for one in shared.json()["turns"]] == [before, None, None]
+        copy = live.http.post(f"/shared/{secret}", headers=other).json()["session"]
+        assert WORD not in live.http.get(f"/conversations/{copy}", headers=other).text
+
+
+def test_a_link_never_shows_a_list_with_what_was_attached(serving: Serving) -> None:
+    live = serving()
+    ann, admin = make_key(live.engine.folder, "ann", "read"), make_key(live.engine.folder, "root", "read", "admin")
+    attach(live, ("zanzibar-quince.txt", NOTE), **ann)
+    asked = {"question": "Which documents are there?", "session": "s"}
+    assert WORD in live.http.post("/query", json=asked, headers=ann).json()["answer"]
+    live.http.delete("/attachments", params={"session": "s", "file": f"{WORD}.txt"}, headers=ann).raise_for_status()
+    secret = live.http.post("/links/s", json={}, headers=ann).json()["secret"]
+    assert WORD not in live.http.get(f"/shared/{secret}", headers=admin).text
 
 
 def test_keeps_the_original_in_a_relative_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ export function ParseView({ document, onChunk }: Props) {
     const heading = headings.filter((one) => one.start <= start).at(-1);
     return [page && say.page(page.label), heading?.label].filter(Boolean).join(" · ");
   };
-  const { ocr, ocr_confidence: sure, ocr_pages: scanned, chunks } = reading;
+  const { ocr, ocr_confidence: sure, ocr_pages: scanned, chunks, seconds } = reading;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
     <section className="source-body parse" aria-label={say.asParsed} tabIndex={0}>
@@ -39,6 +39,7 @@ export function ParseView({ document, onChunk }: Props) {
         {reading.kind && `${reading.kind} · `}
         {say.parsed(reading.characters, reading.pages, reading.headings, reading.tables, reading.code, chunks.length)}
       </p>
+      <p>{say.readingTook(seconds)}</p>
       {ocr && <p>{say.readByOcr(ocr, sure === null ? "" : percent(sure))}</p>}
       {scanned.length > 0 && (
         <p className="quiet small">

@@ -339,6 +339,8 @@ export const page: PageTexts = {
       .filter(Boolean)
       .join(" · "),
   readByOcr: (engine, sure) => `Text in Bildern hat ${engine} gelesen${sure === "" ? "" : `, zu ${sure} sicher`}`,
+  readingTook: (seconds) =>
+    `Lesedauer: ${seconds === null ? "nicht gemessen" : `${seconds.toFixed(1).replace(".", ",")} s`}`,
   showAs: "Zeigen als",
   save: (name) => `Datei speichern: ${name}`,
   fileChanged:

@@ -345,6 +345,8 @@ export const page = {
       .join(" · "),
   readByOcr: (engine: string, sure: string) =>
     `Text in pictures was read by ${engine}${sure === "" ? "" : `, ${sure} sure`}`,
+  readingTook: (seconds: number | null) =>
+    `Time to read it: ${seconds === null ? "not measured" : `${seconds.toFixed(1)} s`}`,
   showAs: "Show as",
   save: (name: string) => `Save the file: ${name}`,
   fileChanged:

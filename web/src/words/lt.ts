@@ -338,6 +338,8 @@ export const page: PageTexts = {
       .join(" · "),
   readByOcr: (engine, sure) =>
     `Tekstą paveikslėliuose perskaitė ${engine}${sure === "" ? "" : `, patikimumas ${sure}`}`,
+  readingTook: (seconds) =>
+    `Skaitymo trukmė: ${seconds === null ? "neišmatuota" : `${seconds.toFixed(1).replace(".", ",")} s`}`,
   showAs: "Rodyti kaip",
   save: (name) => `Išsaugoti failą: ${name}`,
   fileChanged:

@@ -336,6 +336,7 @@ export const page: PageTexts = {
       .filter(Boolean)
       .join(" · "),
   readByOcr: (engine, sure) => `Teks dalam gambar dibaca oleh ${engine}${sure === "" ? "" : `, keyakinan ${sure}`}`,
+  readingTook: (seconds) => `Masa membaca: ${seconds === null ? "tidak diukur" : `${seconds.toFixed(1)} s`}`,
   showAs: "Tunjukkan sebagai",
   save: (name) => `Simpan fail: ${name}`,
   fileChanged:

@@ -71,11 +71,11 @@ def _operation(writer: Writer, name: str, operation: Node) -> None:
         for one in parameters:
             _parameter(writer, one)
     if body := _node(operation.get("requestBody")):
-        _content(writer, "Request body", body)
+        _content(writer, "Request body", _line(body.get("description")), body)
     responses = _node(operation.get("responses"))
     for status, response in responses.items():
         if "$ref" not in _node(response):
-            _content(writer, f"Response {status}", _node(response))
+            _content(writer, f"Response {status}", _line(_node(response).get("description")), _node(response))
     # The same errors of every operation, whose words stand once below "responses".
     if named := [f"{status} ({_name(_node(one))})" for status, one in responses.items() if "$ref" in _node(one)]:
         writer.item("-", f"Other responses: {', '.join(named)}")
@@ -93,12 +93,12 @@ def _parameter(writer: Writer, one: Node) -> None:
         _rest(writer, one, own)
 
 
-def _content(writer: Writer, what: str, node: Node) -> None:
+def _content(writer: Writer, what: str, description: str, node: Node) -> None:
     """Write what a request or a response holds, in each of its forms."""
     forms = dict(_node(node.get("content")))
     if "schema" in node:
         forms[""] = {"schema": node["schema"]}
-    head = ": ".join(filter(None, (what, _line(node.get("description")) or _name(node))))
+    head = ": ".join(filter(None, (what, description or _name(node))))
     kinds = [" ".join(filter(None, (form, _type(_node(_node(one).get("schema")))))) for form, one in forms.items()]
     writer.item("-", f"{head} ({'; '.join(kinds)})" if any(kinds) else head)
     for one in forms.values():
@@ -116,7 +116,7 @@ def _shared(writer: Writer, value: Json) -> None:
     writer.paragraph(_words(node.get("summary")))
     writer.paragraph(_words(node.get("description")))
     if "content" in node:
-        _content(writer, "Content", {**node, "description": ""})
+        _content(writer, "Content", "", node)  # its description is a paragraph of its own
         return
     if kind := _type(node):
         writer.item("-", f"Type: {kind}")

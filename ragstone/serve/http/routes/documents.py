@@ -99,6 +99,7 @@ class DocumentReading(Response):
     note: str = Field(description="why the text may be wrong or lack parts; empty if nothing says so")
     ocr_pages: list[OcrPage] = Field(description="pages with words that OCR read")
     chunks: list[Highlight] = Field(description="the pieces that the text was cut into, in order; they may overlap")
+    seconds: float | None = Field(description="how long reading the file took; null if that was not measured")
 
     @classmethod
     def of(cls, record: ReadingRecord) -> DocumentReading:
