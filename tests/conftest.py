@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import socket
@@ -23,13 +24,20 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")  # which its library reads when it 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-hypothesis.settings.register_profile("local", deadline=None)
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+EXAMPLES = 1000 if os.environ.get("RAGSTONE_TEST_FULL") else 50
+"""Of a test of properties that names no number of its own."""
+hypothesis.settings.register_profile("local", deadline=None, max_examples=EXAMPLES)
+hypothesis.settings.register_profile("ci", deadline=None, max_examples=EXAMPLES, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 TEST_DATA = "RAGSTONE_TEST_DATA"
 FOREIGN = ("RAGSTONE_", "OPENAI_", "AZURE_", "PG")
 """Beginnings of names that would change what the tests see."""
+
+
+def pytest_collection_finish() -> None:
+    """Let no search for garbage pass again over the modules and tests, which stay: it was a twentieth of all time."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

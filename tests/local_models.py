@@ -17,7 +17,7 @@ from ragstone.settings.services import ModelSettings, ServiceSettings
 
 GGUF = Path(__file__).parent.parent / ".ragstone-models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
 """Put there by tools/test_model.py."""
-MOST = 400
+MOST = 100
 """Tokens of a reply."""
 TEMPLATE = (
     "{% for message in messages %}<{{ message.role }}> {{ message.content }}\n{% endfor %}"

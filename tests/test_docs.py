@@ -123,8 +123,11 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
-def test_documented_python_runs(page: Path, workdir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_documented_python_runs(
+    page: Path, workdir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """All examples of a page, one after the other, beside a folder of documents."""
+    monkeypatch.setenv("RAGSTONE_ACQUIRE__OCR", "off")  # `test_demo.py` reads the scans
     copytree(ROOT / "examples" / "alderwren", workdir / "examples" / "alderwren")
     (workdir / "docs").mkdir()
     for name in ("settings.md", "python.md"):

@@ -72,6 +72,7 @@ def test_source_can_be_tested(built: Path) -> None:
     with tarfile.open(path) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"pyproject.toml", "tests/conftest.py", "tools/package_metadata.py", "LICENSE", "NOTICE"} <= names
+    assert not [name for name in names if "node_modules/" in name]
 
 
 def test_metadata_leads_to_the_repository(wheel: Path) -> None:

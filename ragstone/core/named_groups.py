@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 from ragstone.core.access import EVERYONE, READERS, group, narrowed
@@ -245,6 +246,7 @@ def _in_mapping(fields: Mapping[str, object], depth: int) -> tuple[str, ...] | N
     return narrowed([one for one in lists if one is not None])
 
 
+@lru_cache(1024)  # each row of a table has the same names
 def _plain(name: str) -> str:
     """Return a name as all its spellings: ``allowed_groups``, ``allowedGroups``, ``X-Allowed-Groups``."""
     return re.sub(r"[\W_]", "", re.sub(r"^x[-_]", "", name.strip().casefold()))

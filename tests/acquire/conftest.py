@@ -2,51 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
 from pathlib import Path
-from threading import Event
 
 import pytest
+from kept_parsers import parsers_kept
 from structure import check
 
 from ragstone.acquire import read
-from ragstone.acquire.readers.parser_process import ParserProcess
-from ragstone.acquire.remote import listed
-from ragstone.acquire.sources import files, texts
 from ragstone.core.records import Document, Skipped
 from ragstone.settings import AcquireSettings
 
 ReadAll = Callable[..., list[Document | Skipped]]
-_MOST_PARSERS = 3
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _parsers_kept() -> Iterator[None]:
-    """Keep a parser process for the next test that would start it with equal settings and in an equal environment.
-
-    Most tests read one small file, and starting the process takes far longer than reading it.
-    """
-    kept: dict[object, ParserProcess] = {}
-
-    def parser(settings: AcquireSettings, stop: Event | None = None) -> AbstractContextManager[ParserProcess]:
-        if stop is not None:
-            return ParserProcess(settings, stop)
-        ours = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
-        key = (settings.model_dump_json(), Path.cwd(), *sorted(ours.items()))
-        if key not in kept:
-            if len(kept) == _MOST_PARSERS:
-                kept.pop(next(iter(kept))).close()
-            kept[key] = ParserProcess(settings)
-        return nullcontext(kept[key])
-
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (files, texts, listed):
-            patch.setattr(module, "ParserProcess", parser)
-        yield
-    for one in kept.values():
-        one.close()
+__all__ = ["parsers_kept"]
 
 
 @pytest.fixture

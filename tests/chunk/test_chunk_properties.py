@@ -46,7 +46,7 @@ def blank_outside(whole: str, spans: list[Span]) -> bool:
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(whole=TEXTS, limit=limits())
 def test_spans_are_bounded_ordered_and_complete(name: str, whole: str, limit: tuple[int, int]):
     size, overlap = limit

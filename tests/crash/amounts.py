@@ -17,11 +17,12 @@ class Amount:
     failing_calls: int
     damaged_files: int
     kills: int
+    readers: int
     reader_seconds: float
 
 
-QUICK = Amount(power_cuts=40, failing_calls=16, damaged_files=25, kills=9, reader_seconds=2)
-FULL = Amount(power_cuts=1200, failing_calls=6000, damaged_files=1000, kills=500, reader_seconds=600)
+QUICK = Amount(power_cuts=40, failing_calls=16, damaged_files=25, kills=9, readers=4, reader_seconds=2)
+FULL = Amount(power_cuts=1200, failing_calls=6000, damaged_files=1000, kills=500, readers=8, reader_seconds=600)
 
 
 CHOSEN = FULL if os.environ.get("RAGSTONE_TEST_FULL") else QUICK

@@ -23,7 +23,7 @@ def test_killed_processes_lose_nothing(tmp_path: Path, amount: Amount) -> None:
 
 
 def test_readers_never_see_half_a_change(tmp_path: Path, amount: Amount) -> None:
-    counts = readers.run(tmp_path / "kb", readers=8, seconds=amount.reader_seconds)
+    counts = readers.run(tmp_path / "kb", readers=amount.readers, seconds=amount.reader_seconds)
     assert counts["exceptions"] == 0
     assert counts["torn reads"] == 0
     assert min(counts["commits"], counts["reads"]) > 0

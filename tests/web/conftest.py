@@ -24,6 +24,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--renderer-process-limit=1",  # no process in reserve: each visit would start one that it never uses
 )
 PAUSE = 0.03
 """Seconds between two words of the language model."""

@@ -38,9 +38,9 @@ def find(text: str) -> tuple[str, ...]:
 def _known_in(run: list[str]) -> Iterator[str]:
     """Yield the well-known companies in a run of capitalised words, even in a word such as Siemens-Konzern."""
     for at, word in enumerate(run):
-        names = _known().get(word) or _known().get(word.partition("-")[0], ())
-        whole = " ".join(run[at : at + 3])
-        yield next((name for name in names if f"{whole} ".startswith((f"{name} ", f"{name}-"))), "")
+        if names := _known().get(word) or _known().get(word.partition("-")[0]):
+            whole = " ".join(run[at : at + 3])
+            yield next((name for name in names if f"{whole} ".startswith((f"{name} ", f"{name}-"))), "")
 
 
 def _named(run: list[str], *, announced: bool) -> Iterator[str]:

@@ -14,27 +14,36 @@ from functools import cache
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
 
-_WORD = rf"(?:(?:web|tool|the)\s+)?(?:{any_of(lexicon().layout['cited'])}|s)"
-_AND, _REFER = any_of(lexicon().either), any_of(lexicon().layout["see"])
-_ONE = rf"(?:{_WORD}\s*[:#.]?\s*)?[#^]?\d{{1,2}}(?:[:†][^\]】)\n]{{0,60}})?"
-_MANY = rf"{_ONE}(?:\s*(?:[,;&/]|{_AND}|[-–])\s*{_ONE})*"
-_SQUARE = rf"\^?(?:\[{{1,2}}|【|〔|［)\s*\^?{_MANY}\s*(?:\]{{1,2}}|】|〕|］)(?!\()"
-_SEE = rf"(?:(?:{_WORD}|{_REFER})\s*[:.]?\s*)?"
 _RANGE = re.compile(r"(\d{1,2})\s*[-–]\s*(\d{1,2})")
 _NUMBER = re.compile(r"(?<![\d†:])\d{1,2}(?!\d)")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _DETAIL = re.compile(r"[:†][^\]】),;&]*")
-_LABEL = re.compile(rf"{_WORD}\s*[:#.]\s*", re.IGNORECASE)
+
+
+@cache
+def _word() -> str:
+    """Return the pattern of a word before a number. It reads the words of all languages, which takes long."""
+    return rf"(?:(?:web|tool|the)\s+)?(?:{any_of(lexicon().layout['cited'])}|s)"
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    return re.compile(rf"{_word()}\s*[:#.]\s*", re.IGNORECASE)
 
 
 @cache
 def _mark() -> re.Pattern[str]:
     """Return the pattern of a mark. It takes long to compile, and only replies of models need it."""
+    word, either, refer = _word(), any_of(lexicon().either), any_of(lexicon().layout["see"])
+    one = rf"(?:{word}\s*[:#.]?\s*)?[#^]?\d{{1,2}}(?:[:†][^\]】)\n]{{0,60}})?"
+    many = rf"{one}(?:\s*(?:[,;&/]|{either}|[-–])\s*{one})*"
+    square = rf"\^?(?:\[{{1,2}}|【|〔|［)\s*\^?{many}\s*(?:\]{{1,2}}|】|〕|］)(?!\()"
+    see = rf"(?:(?:{word}|{refer})\s*[:.]?\s*)?"
     return re.compile(
         r"(?P<code>`[^`\n]+`)|"
-        rf"(?<!\s)[ \t]*\({_SEE}(?P<nested>{_SQUARE}(?:\s*(?:[,;&]|{_AND})?\s*{_SQUARE})*)\)|"
-        rf"(?:(?<!\s)\s*)?(?P<square>{_SQUARE})|"
-        rf"(?<!\s)[ \t]*\((?P<round>(?:(?:{_REFER})\.?\s+)?{_WORD}\s*[:#.]?\s*{_MANY}|"
+        rf"(?<!\s)[ \t]*\({see}(?P<nested>{square}(?:\s*(?:[,;&]|{either})?\s*{square})*)\)|"
+        rf"(?:(?<!\s)\s*)?(?P<square>{square})|"
+        rf"(?<!\s)[ \t]*\((?P<round>(?:(?:{refer})\.?\s+)?{word}\s*[:#.]?\s*{many}|"
         r"\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\)"
         r"(?=[.!?,;:]*(?:\s|$))|"
         r"(?<!\s)[ \t]*<(?P<tag>sup|cite|ref)>\s*\[?(?P<tagged>\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\]?\s*</(?P=tag)>|"
@@ -82,7 +91,7 @@ class Marks:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    plain = _DETAIL.sub("", _LABEL.sub("", text))
+    plain = _DETAIL.sub("", _label().sub("", text))
     for first, last in _RANGE.findall(plain):
         plain += "".join(f" {n}" for n in range(int(first) + 1, int(last)))
     return tuple(sorted(dict.fromkeys(map(int, _NUMBER.findall(plain)))))

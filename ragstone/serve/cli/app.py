@@ -6,6 +6,7 @@ Modules beyond the standard library and typer are imported inside the commands, 
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -130,6 +131,8 @@ app.add_typer(engines.app, name="index")
 
 
 def main() -> None:
+    # Importing makes many objects and no garbage, and looking for some each time is a tenth of a start.
+    gc.set_threshold(50_000, 20, 20)
     if "_RAGSTONE_COMPLETE" in os.environ:  # a shell asks for completions
         typer.main.get_command(app).main(prog_name="ragstone")
     sys.exit(run(sys.argv[1:]))

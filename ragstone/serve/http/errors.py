@@ -290,11 +290,9 @@ _DESCRIPTIONS = {
 
 
 def _responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    return {status: {"model": Problem, "description": _DESCRIPTIONS[status]} for status in statuses}
+    return {status: {"description": _DESCRIPTIONS[status]} for status in statuses}
 
 
 READING = _responses(400, 401, 403, 404, 422, 429, 500, 503)
 CHANGING = _responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 500, 503, 504)
 UPLOADING = _responses(400, 401, 403, 408, 413, 415, 422, 429, 500, 503)
-OPENAI_READING = {status: {**one, "model": Failed} for status, one in READING.items()}
-OPENAI_ASKING = {status: {**one, "model": Failed} for status, one in CHANGING.items()}

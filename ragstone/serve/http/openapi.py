@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from pydantic.json_schema import models_json_schema
 
 import ragstone
-from ragstone.serve.http.errors import OPENAI_PREFIX, Failed
+from ragstone.serve.http.errors import OPENAI_PREFIX, Failed, Problem
 from ragstone.serve.http.routes.ask import QueryEvents
 from ragstone.serve.http.routes.jobs import JobEvents
 from ragstone.serve.http.routes.openai_messages import CompletionChunk
@@ -22,8 +22,8 @@ Answers questions from your own documents and shows the exact words each answer 
 
 Characters are counted as Unicode code points. Texts are data and never HTML. All errors have the form Problem.
 """
-EVENTS = (QueryEvents, JobEvents, CompletionChunk, Failed, ResponseEvent, ErrorEvent)
-"""Models of streamed events, which no route returns as its body."""
+OTHERS = (Problem, QueryEvents, JobEvents, CompletionChunk, Failed, ResponseEvent, ErrorEvent)
+"""Models of errors and of streamed events, which no route returns as its body."""
 _REFERENCE = "#/components/schemas/{model}"
 _SCHEMA = {"type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const", "additionalProperties"}
 """Keywords, one of which a schema has."""
@@ -61,9 +61,9 @@ def _page(document: dict[str, Any]) -> str:
 
 def _document(app: FastAPI) -> dict[str, Any]:
     document = get_openapi(title="Ragstone", version=ragstone.__version__, description=ABOUT, routes=app.routes)
-    _, events = models_json_schema([(model, "serialization") for model in EVENTS], ref_template=_REFERENCE)
+    _, others = models_json_schema([(model, "serialization") for model in OTHERS], ref_template=_REFERENCE)
     schemas = document["components"]["schemas"]
-    for name, schema in events["$defs"].items():
+    for name, schema in others["$defs"].items():
         schemas.setdefault(name, schema)
     document["components"]["responses"] = _name_errors(document["paths"])
     for name in ("HTTPValidationError", "ValidationError"):

@@ -9,10 +9,13 @@ from pathlib import Path
 import openai
 import pytest
 from kb import READY, add, open_fast
+from kept_parsers import parsers_kept
 from live import DOCUMENTS, Live, Serving, served
 
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
+
+__all__ = ["parsers_kept"]
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from pdf_file import pdf
 from ragstone.serve.http import routes
 from ragstone.serve.http.app import ROUTERS
 
-CASES = 10_000 if os.environ.get("RAGSTONE_TEST_FULL") else 300
+CASES = 10_000 if os.environ.get("RAGSTONE_TEST_FULL") else 150
 GROUPS = ("hr", "it", "law", "*")
 KINDS = ("md", "pdf", "csv")
 OF_DOCUMENT = ("documents", "places", "rows", "pages", "originals")

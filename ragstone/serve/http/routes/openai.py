@@ -82,7 +82,7 @@ _EVENT = event_schema(
             "description": "The answer; server-sent events if `stream` is true.",
             "content": {STREAM: {"schema": _EVENT}},
         },
-        **errors.OPENAI_ASKING,
+        **errors.CHANGING,
     },
 )
 async def chat(body: ChatRequest, request: Request, service: Here, caller: Reading) -> Any:
@@ -119,20 +119,20 @@ async def chat(body: ChatRequest, request: Request, service: Here, caller: Readi
     return Response(status_code=204) if answer is None else _completion(conversation.with_notices(answer), base)
 
 
-@router.get("/models", responses={**errors.OPENAI_READING})
+@router.get("/models", responses={**errors.READING})
 async def models(_: Reading) -> Models:
     """List the one model, which stands for the documents."""
     return Models(data=[Model(id=MODEL, created=_STARTED)])
 
 
-@router.get("/models/{model}", responses={**errors.OPENAI_READING})
+@router.get("/models/{model}", responses={**errors.READING})
 async def model(model: str, _: Reading) -> Model:
     """Return the one model."""
     unknown_model(model)
     return Model(id=MODEL, created=_STARTED)
 
 
-@router.post("/embeddings", responses={**errors.OPENAI_ASKING})
+@router.post("/embeddings", responses={**errors.CHANGING})
 async def embeddings(body: EmbeddingRequest, service: Here, caller: Reading) -> Embeddings:
     """Embed texts with the embedder of the knowledge base."""
     unknown_model(body.model, service.engine.settings.index.embedder)

@@ -54,7 +54,7 @@ _TEXT_PARTS = ("input_text", "output_text", "text")
             "description": "The answer; server-sent events if `stream` is true.",
             "content": {STREAM: {"schema": {"type": "string"}}},
         },
-        **errors.OPENAI_ASKING,
+        **errors.CHANGING,
     },
 )
 async def responses(body: ResponsesRequest, request: Request, service: Here, caller: Reading) -> Any:
@@ -108,7 +108,7 @@ async def responses(body: ResponsesRequest, request: Request, service: Here, cal
     return made.response(ask.Answer.of(answer, explain=False), made.text(answer.citations, answer.answer))
 
 
-@router.get("/responses/{response_id}", responses={**errors.OPENAI_READING})
+@router.get("/responses/{response_id}", responses={**errors.READING})
 async def stored_response(response_id: ResponseId, request: Request, service: Here, caller: Reading) -> OpenAIResponse:
     """Return a response that was stored for the caller, without its instructions and metadata, which are not kept."""
     history, session, id = service.engine.history, _session(response_id), response_id.removeprefix(PREFIX)
@@ -128,7 +128,7 @@ async def stored_response(response_id: ResponseId, request: Request, service: He
     return made.response(ask.Answer.model_validate(answer), made.text(cited, kept.answer["answer"]), int(kept.at))
 
 
-@router.delete("/responses/{response_id}", responses={**errors.OPENAI_READING})
+@router.delete("/responses/{response_id}", responses={**errors.READING})
 async def delete_response(response_id: ResponseId, service: Here, caller: Reading) -> DeletedResponse:
     """Delete a response that was stored for the caller, and its turn in the conversation."""
     forget = partial(service.engine.history.forget_response, response_id.removeprefix(PREFIX), reader=caller.reader)
