@@ -64,6 +64,14 @@ it("shows a refusal with the closest passages", async () => {
   expect(opened).toEqual([0]);
 });
 
+it.each([
+  ["extractive", 0.8, 1],
+  ["openai:gpt-5.4-mini", null, 0],
+])("tells the likelihood of an answer only where it was estimated (%s)", (model, answerability, rows) => {
+  show(whole(answered("Stone is old.", { model, answerability })));
+  expect(screen.queryAllByText("Likelihood of an answer")).toHaveLength(rows);
+});
+
 it("marks the likely sentence of a passage that may answer", () => {
   const text = "This may answer it:\n\nAbout stone:\nWell. Stone is old. [1] It lasts.";
   const citations = [cited(1, { quote: "Well. Stone is old. It lasts." })];
