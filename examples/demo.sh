@@ -18,7 +18,7 @@ ask() {
 }
 
 cat <<END
-Alderwren Cycles, a maker of cargo bikes, does not exist, but examples/alderwren has 19 of its documents: reports, a
+Alderwren Cycles, a maker of cargo bikes, does not exist, but examples/alderwren has 19 of its files: reports, a
 handbook, minutes, policies, a manual, a price list, e-mails, a web page in German and a scanned letter.
 
 END

@@ -172,8 +172,8 @@ ABSTAINED: frozenset[Outcome] = frozenset({"closest", "refusal", "clarification"
 class Draft:
     """The result of an answerer: the text with its markers, and the state of each sentence.
 
-    ``answerability`` is the estimated probability, 0 to 1, that the evidence answers; None if a model has read it,
-    which knows better. ``support`` is the share of claims that citations support. ``rightness`` is the estimated
+    ``answerability`` is the estimated probability, 0 to 1, that the evidence answers; None if a language model read it
+    and answered. ``support`` is the share of claims that citations support. ``rightness`` is the estimated
     probability that a written answer is right; None for quotes, which are right if the evidence answers. ``model``
     names the author; ``notices`` inform the asker; ``degraded`` says that a failure forced a simpler answer than
     requested; ``failed`` that the language model failed, and that the first paragraph says so.

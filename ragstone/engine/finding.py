@@ -82,7 +82,12 @@ class Finding:
             passages=(),
         )
         whole = await asyncio.to_thread(with_passages, self._version, whole)
-        return Checked(evidence=whole, web_searched=any(one.web_searched for one in parts)), parts
+        estimated = [one.answerability for one in parts if one.answerability is not None]
+        return Checked(
+            evidence=whole,
+            answerability=min(estimated, default=None),
+            web_searched=any(one.web_searched for one in parts),
+        ), parts
 
     async def _evidence(
         self, question: Question, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings

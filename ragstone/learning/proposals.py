@@ -114,10 +114,11 @@ def web_advantage(votes: Sequence[VoteRecord], threshold: float, target: float) 
     if len(other_way) < MIN_QUESTIONS:
         return np.empty(0)
     expected = float(np.mean(other_way))
-    depends = [low <= sure < high if (sure := one.seen.answerability) is not None else False for one in votes]
     gains = [
-        (expected - one.vote) / 2 if one.seen.web != more and moves else 0.0
-        for one, moves in zip(votes, depends, strict=True)
+        (expected - one.vote) / 2
+        if one.seen.web != more and one.seen.answerability is not None and low <= one.seen.answerability < high
+        else 0.0
+        for one in votes
     ]
     return np.array(gains, dtype=np.float64)
 
