@@ -19,8 +19,8 @@ _PIECE = re.compile(
     r"|\n+|[^\S\n]{2,}"  # line breaks and indents; a single space belongs to the next word
     r"|\S"  # everything else alone: digits, signs, accented letters, other scripts
 )
-_FAR_EAST, _BEYOND = "\u2e80", "\uffff"
-"""Characters from the first on count as one and a half tokens; those after the second, such as emojis, as three."""
+_FAR_EAST, _BEYOND = re.compile("[\u2e80-\uffff]"), re.compile("[\U00010000-\U0010ffff]")
+"""Characters that count as one and a half tokens, and those, such as emojis, that count as three."""
 
 
 def spans(text: str) -> list[Span]:
@@ -30,8 +30,7 @@ def spans(text: str) -> list[Span]:
 
 def count(text: str) -> int:
     """Estimate how many tokens a text has, on the high side."""
-    pieces = sum(1 for _ in _PIECE.finditer(text))
+    pieces = len(_PIECE.findall(text))
     if text.isascii():
         return pieces
-    beyond = sum(char > _BEYOND for char in text)
-    return pieces + 2 * beyond + (sum(char >= _FAR_EAST for char in text) - beyond + 1) // 2
+    return pieces + 2 * len(_BEYOND.findall(text)) + (len(_FAR_EAST.findall(text)) + 1) // 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any, NoReturn, cast
@@ -201,8 +201,8 @@ def said_by(error: openai.APIStatusError) -> tuple[str, str]:
     body: object = error.body
     if isinstance(body, list) and body:  # as Gemini sends it
         body = cast("list[object]", body)[0]
-    if isinstance(body, Mapping):
-        return words_of(cast("Mapping[str, Any]", body))
+    if isinstance(body, dict):
+        return words_of(cast("dict[str, Any]", body))
     text = error.response.text if error.response.is_stream_consumed or error.response.is_closed else ""
     return ("" if text.lstrip().startswith("<") else text), ""  # an HTML page explains nothing
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from ragstone.services.retries import PASSING
 
-Fields = Mapping[str, Any]
+Fields = dict[str, Any]
 End = Literal["", "stop", "length", "filter", "tool", "error"]
 _ENDS: dict[str, End] = {
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length"), "length"),
@@ -20,6 +20,7 @@ _TEXTS = ("text", "content", "thinking", "summary")
 _REASONING = ("reasoning_content", "reasoning", "thinking", "reasoning_text", "reasoning_details")
 _READ = ("prompt_tokens", "input_tokens", "prompt_eval_count")
 _WRITTEN = ("completion_tokens", "output_tokens", "eval_count")
+_WITH_USAGE = frozenset(("usage", "x_groq", *_READ, *_WRITTEN))
 _LASTING_CODES = ("invalid_request_error", "BadRequestError", "not_found_error", "authentication_error")
 
 
@@ -55,24 +56,24 @@ class Failure:
 
 def part_of(event: Any) -> Part:
     """Return what an event says; an event of no known shape says nothing."""
-    if not isinstance(event, Mapping):
+    if not isinstance(event, dict):
         return Part()
     fields = cast(Fields, event)
     read, written = _usage(fields)
     choices = fields.get("choices")
-    if isinstance(choices, Sequence) and not isinstance(choices, str) and choices:
-        listed = [cast(Fields, one) for one in cast("Sequence[object]", choices) if isinstance(one, Mapping)]
+    if isinstance(choices, list) and choices:
+        listed = [cast(Fields, one) for one in cast("Sequence[object]", choices) if isinstance(one, dict)]
         if not listed:
             return Part(read=read, written=written)
         choice = listed[0]
         own_read, own_written = _usage(choice)
         message: Any = choice.get("delta")
         whole = False
-        if not isinstance(message, Mapping) or not _says(cast(Fields, message)):
-            whole = isinstance(choice.get("message"), Mapping)
+        if not isinstance(message, dict) or not _says(cast(Fields, message)):
+            whole = isinstance(choice.get("message"), dict)
             message = choice.get("message") if whole else (cast(Any, message) or choice)
         return _of_message(
-            cast(Fields, message if isinstance(message, Mapping) else {"content": message}),
+            cast(Fields, message if isinstance(message, dict) else {"content": message}),
             end=_end(choice.get("finish_reason") or choice.get("stop_reason") or choice.get("done_reason")),
             whole=whole,
             index=str(choice.get("index") or 0),
@@ -85,7 +86,7 @@ def part_of(event: Any) -> Part:
     message = fields.get("message") or fields.get("delta")
     ended = fields.get("done") is True or fields.get("stop") is True
     end = _end(fields.get("done_reason") or fields.get("finish_reason") or ("stop" if ended else ""))
-    if isinstance(message, Mapping):
+    if isinstance(message, dict):
         return _of_message(cast(Fields, message), end=end, whole=False, read=read, written=written)
     text = next((fields[name] for name in ("response", "content", "output_text") if fields.get(name)), "")
     if text or "done" in fields:
@@ -100,19 +101,17 @@ def failure_of(fields: Fields) -> Failure | None:
         return None
     said, code = words_of(fields)
     inner = fields.get("error")
-    number = cast(Fields, inner if isinstance(inner, Mapping) else fields).get("code")
+    number = cast(Fields, inner if isinstance(inner, dict) else fields).get("code")
     return Failure(said=said or "no reason", code=code, passing=_may_pass(number, code))
 
 
 def words_of(fields: Fields) -> tuple[str, str]:
     """Return the words and the code of an error's body; empty if it has none."""
     error = fields.get("error")
-    inner = cast(Fields, error) if isinstance(error, Mapping) else fields
+    inner = cast(Fields, error) if isinstance(error, dict) else fields
     words = error if isinstance(error, str) else inner.get("message") or inner.get("detail") or inner.get("msg") or ""
     metadata = inner.get("metadata")
-    raw = (
-        cast(Fields, metadata).get("raw") if isinstance(metadata, Mapping) else None
-    )  # of the provider behind a router
+    raw = cast(Fields, metadata).get("raw") if isinstance(metadata, dict) else None  # of the provider behind a router
     code = inner.get("code")
     if not isinstance(code, str) or code.isdigit():
         code = inner.get("type") or inner.get("status") or ""
@@ -162,12 +161,12 @@ def _texts(content: Any) -> tuple[str, str]:
     """Return the text and the reasoning of a content: a text, a part, or a list of parts."""
     if isinstance(content, str):
         return content, ""
-    if isinstance(content, Mapping):
+    if isinstance(content, dict):
         part = cast(Fields, content)
         inside = next((part[name] for name in _TEXTS if part.get(name)), "")
         text, thought = _texts(inside)
         return ("", text + thought) if part.get("type") in ("thinking", "reasoning") else (text, thought)
-    if isinstance(content, Sequence):
+    if isinstance(content, list):
         parts = [_texts(one) for one in cast("Sequence[object]", content)]
         return "".join(text for text, _ in parts), "".join(thought for _, thought in parts)
     return str(content) if isinstance(content, int | float) else "", ""
@@ -176,11 +175,11 @@ def _texts(content: Any) -> tuple[str, str]:
 def _tool(message: Fields) -> str:
     """Return the name of the tool that a message calls; empty if it calls none."""
     calls = message.get("tool_calls") or ([message["function_call"]] if message.get("function_call") else [])
-    for call in cast("Sequence[object]", calls if isinstance(calls, Sequence) else []):
-        if isinstance(call, Mapping):
+    for call in cast("Sequence[object]", calls if isinstance(calls, list) else []):
+        if isinstance(call, dict):
             fields = cast(Fields, call)
             function = fields.get("function")
-            named = cast(Fields, function) if isinstance(function, Mapping) else fields
+            named = cast(Fields, function) if isinstance(function, dict) else fields
             return str(named.get("name") or "a tool")
     return ""
 
@@ -192,11 +191,13 @@ def _end(reason: object) -> End:
 
 def _usage(fields: Fields) -> tuple[int | None, int | None]:
     """Return the tokens read and written, each None if it is not a sensible number."""
+    if _WITH_USAGE.isdisjoint(fields):  # as of nearly every event
+        return None, None
     usage = fields.get("usage")
     extra = fields.get("x_groq")
-    if not isinstance(usage, Mapping):
-        usage = cast(Fields, extra).get("usage") if isinstance(extra, Mapping) else fields
-    counts: Fields = cast(Fields, usage) if isinstance(usage, Mapping) else {}
+    if not isinstance(usage, dict):
+        usage = cast(Fields, extra).get("usage") if isinstance(extra, dict) else fields
+    counts: Fields = cast(Fields, usage) if isinstance(usage, dict) else {}
     return _count(counts, _READ), _count(counts, _WRITTEN)
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
-from ragstone.language import Words, lexicon, plain
+from ragstone.language import lexicon, plain
 from ragstone.language.facts import Word, lexical, words
 
 NEAR = 5
@@ -107,7 +107,7 @@ def _has_signal(text: str) -> bool:
     lists, low = lexicon(), plain(text).replace("’", "'")
     if any(lists.absent[kind].search(low) for kind, sign in _KINDS.items() if sign in _SIGNAL):
         return True
-    return any(not _negated(token, lists).isdisjoint(_SIGNAL) for token in _TOKEN.findall(low))
+    return any(not _negated(token).isdisjoint(_SIGNAL) for token in _TOKEN.findall(low))
 
 
 def _clauses(text: str, question: Sequence[Word]) -> Iterator[list[set[str]]]:
@@ -119,7 +119,7 @@ def _clauses(text: str, question: Sequence[Word]) -> Iterator[list[set[str]]]:
     read = {word.span.start: word for word in words(text)}
     clause: list[set[str]] = []
     for place, token in enumerate(tokens):
-        signs = {sign for sign, starts in kinds.items() if token.start() in starts} | _negated(token[0], lists)
+        signs = {sign for sign, starts in kinds.items() if token.start() in starts} | _negated(token[0])
         word = read.get(token.start())
         if word is not None and not word.stop:
             if lexical(word, question):
@@ -132,15 +132,17 @@ def _clauses(text: str, question: Sequence[Word]) -> Iterator[list[set[str]]]:
             clause = []
 
 
-def _negated(token: str, lists: Words) -> set[str]:
+@lru_cache(maxsize=8192)
+def _negated(token: str) -> frozenset[str]:
     """Return the signs of a negation, a denial, a contrast, and of a word that a prefix negates."""
+    lists = lexicon()
     signs = {"N"} if token in lists.negations or token.endswith("n't") else set[str]()
     signs |= {"L"} if token in lists.denials else set()
     signs |= {"C"} if token in lists.contrasts else set()
     for rest in (token.removeprefix(prefix) for prefix in lists.prefixes if len(prefix) > 1):
         if rest != token:
             signs |= {sign for kind in _NEGATED if lists.absent[kind].fullmatch(rest) for sign in ("N", _KINDS[kind])}
-    return signs
+    return frozenset(signs)
 
 
 @cache
