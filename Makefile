@@ -6,6 +6,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
+# pip compiles what it installs, but not this folder; where PYTHONDONTWRITEBYTECODE is set, each start would do it again.
+COMPILE = $(BIN)/python -m compileall -q ragstone
 DEMO_KB := .ragstone-demo
 ASK_KB := .ragstone-ask
 BENCH_KB := .ragstone-bench
@@ -79,6 +81,7 @@ test-python: check
 	$(RUN_TESTS)
 
 define RUN_TESTS
+	@$(COMPILE)
 	@$(BIN)/python tools/test_model.py
 	@sh tools/test_browser.sh
 	@echo "== tests"
@@ -164,6 +167,7 @@ $(VENV)/.made:
 $(VENV)/.installed: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "installing Ragstone into $(VENV); this is done once"
 	@$(PIP) install -c constraints.txt -e .
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.acquire.metadata.enrich import enrich, stamped
 from ragstone.acquire.readers.parsed import tidy
+from ragstone.core.frozen import frozen
 from ragstone.core.reading import PARTIAL
 from ragstone.core.records import Document, Mark, Skipped
 from ragstone.settings import MetadataSettings
@@ -16,7 +17,7 @@ LONGEST = 2000
 """Characters of a description that are kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Description:
     """What a model says of a picture: its words, or why there are none."""
 
@@ -58,7 +59,7 @@ def described(
     return stamped(enrich(document, settings), settings)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Change:
     """Characters ``start`` to ``end`` of a text that become others; ``by`` is how far this moves what follows."""
 

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragstone.core.catalog import Finding, IndexedCatalog, Notes
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Chunk, Document, Finished, Skipped
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ IdOf = Callable[[str, int, str], str]
 """The id of a chunk, from its document's id, its position and its text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Prepared:
     """A document ready to be committed: its chunks, and for each the hash of the text that is embedded."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.core.catalog import CatalogReader, ChangeLog
 from ragstone.core.errors import NotFound
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Document
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Difference:
     """Ids of documents that a catalog lacks or has in another form, in order of adding, and of those to be removed."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Document, Mark, Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Section:
     """The text from one heading to the next, of any level. The text before the first heading has level 0."""
 
@@ -60,7 +60,7 @@ def label_at(marks: Sequence[Mark], position: int) -> str:
     return marks[at].label if at >= 0 and position < marks[at].end else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Outlined:
     """A text with the section and page of each position, and with the descriptions of pictures."""
 

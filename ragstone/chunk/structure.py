@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.chunk import tables, units
 from ragstone.chunk.outline import Section, sections
 from ragstone.chunk.ruler import Ruler
 from ragstone.chunk.text import pack, sentences_of
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Mark, Span
 
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[^\n]*\s*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Piece:
     """A future chunk: its span, its section, and its kind: text, code, a table with what stands above it, a picture."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ragstone.chunk import units
 from ragstone.chunk.ruler import Ruler
 from ragstone.chunk.text import pack, sentences_of
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Mark, Span
 
 _DELIMITERS = re.compile(r"[\s:|]*-[\s:|-]*")
@@ -16,7 +16,7 @@ _DELIMITERS = re.compile(r"[\s:|]*-[\s:|-]*")
 _TOTAL = re.compile(r"\W*(?:sub-?)?total\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Part:
     """Some rows of a table.
 

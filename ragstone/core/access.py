@@ -15,10 +15,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.core.errors import UsageError
 from ragstone.core.filters import And, Exists, Filter, In, Not, Or, Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.records import ATTACHED, Metadata
 
 READERS = "readers"
@@ -42,7 +43,7 @@ NAMESPACE_MARK = "\x1f"
 """First character of every stored conversation name, except those of the owner."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reader:
     """Who asks: a name, which separates conversations, and groups.
 

@@ -6,9 +6,10 @@ Like those in `records`, they are frozen, slotted and keyword-only.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
+from ragstone.core.frozen import frozen
 from ragstone.core.kinds import Kind
 from ragstone.core.records import TOOL, Evidence, Hit, SourceType
 from ragstone.core.search_step import SearchStep
@@ -16,7 +17,7 @@ from ragstone.core.shown import shown, shown_html
 
 
 # ---------------------------------------------------------------- language models
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Message:
     """One turn of a conversation with a `ChatModel`.
 
@@ -30,7 +31,7 @@ class Message:
     pictures: tuple[bytes, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reply:
     """The complete reply of a model, with its token counts.
 
@@ -51,7 +52,7 @@ Piece = str | Reply
 
 
 # ---------------------------------------------------------------- respond
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@frozen(repr=False)
 class Citation:
     """The exact text that supports a sentence of the answer: ``quote`` is ``document.text[start:end]``.
 
@@ -94,7 +95,7 @@ class Citation:
         return self.url or ("" if self.chunk_id.startswith(TOOL) else self.document_id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Source:
     """What is behind an answer, with the best score of its chunks: a document, a web page, or the result of a tool.
 
@@ -110,7 +111,7 @@ class Source:
     sentiment: str | float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Usage:
     """The cost of a question. Each model counts its own tokens.
 
@@ -133,7 +134,7 @@ State = Literal["supported", "unchecked", "contradicted"]
 """The state of a written sentence: the evidence supports it, nothing is sure, or it is wrong or stands nowhere."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Statement:
     """A sentence of an answer, characters ``start`` to ``end`` of its text, and its state.
 
@@ -149,7 +150,7 @@ class Statement:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sent:
     """A call of a service outside this process: its kind, its address, and what it was sent."""
 
@@ -168,7 +169,7 @@ ABSTAINED: frozenset[Outcome] = frozenset({"closest", "refusal", "clarification"
 """The outcomes that claim no answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Draft:
     """The result of an answerer: the text with its markers, and the state of each sentence.
 
@@ -202,7 +203,7 @@ class Draft:
         return (self.answerability or 0.0) * self.support if self.rightness is None else self.rightness
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Turn:
     """A question of a conversation, and its answer."""
 
@@ -210,7 +211,7 @@ class Turn:
     answer: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JudgeScores:
     """A judge's scores, 0 to 10 each. ``judge`` names the model, or the heuristic used without one."""
 
@@ -221,7 +222,7 @@ class JudgeScores:
     judge: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Adequacy:
     """A judge's rating of the evidence before answering: ``confidence`` is 0 to 10; 7 and above suffices."""
 
@@ -231,7 +232,7 @@ class Adequacy:
     judge: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@frozen(repr=False)
 class Answer:
     """An answer and everything needed to check it; ``hits`` are its evidence.
 
@@ -322,7 +323,7 @@ class Answer:
 
 
 # ---------------------------------------------------------------- streams
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EvidenceFound:
     """The first event of a stream: the evidence for the answer.
 
@@ -338,7 +339,7 @@ class EvidenceFound:
     evidence: Evidence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TextWritten:
     """Further text of the answer. Citation markers follow with `SentenceClosed`.
 
@@ -354,7 +355,7 @@ class TextWritten:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SentenceClosed:
     """A complete, checked sentence and its citations.
 
@@ -378,7 +379,7 @@ class SentenceClosed:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Stage:
     """A stage of a question: its name, its start in milliseconds after that of the question, and its milliseconds."""
 
@@ -387,7 +388,7 @@ class Stage:
     milliseconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Answered:
     """The last event of a stream: the final answer, which replaces the streamed text, and the stages that it took.
 
@@ -404,7 +405,7 @@ class Answered:
     stages: tuple[Stage, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Failed:
     """A question without an answer: the error, and the milliseconds until it was raised.
 

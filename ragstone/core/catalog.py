@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
 from ragstone.core.filters import Filter
+from ragstone.core.frozen import frozen
 from ragstone.core.layout import Placed
 from ragstone.core.records import Chunk, Document, Matches, Metadata
 
@@ -28,7 +28,7 @@ FIELDS = ("id", "title", "url", "source")
 """Filter fields that every document has. Metadata of the same name is found too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Counts:
     """The size of a catalog, and its last commit."""
 
@@ -38,7 +38,7 @@ class Counts:
     generation: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Stamp:
     """A commit: its number and a random mark.
 
@@ -50,7 +50,7 @@ class Stamp:
     mark: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EngineStatus:
     """The state of an external index: the search leg it serves, its engine, and how many commits it is ``behind``.
 
@@ -65,7 +65,7 @@ class EngineStatus:
     unlike: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Notes:
     """The bookkeeping of a catalog, apart from its documents.
 
@@ -77,7 +77,7 @@ class Notes:
     added: tuple[tuple[str, str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Finding:
     """A fault that a check found.
 
@@ -92,7 +92,7 @@ class Finding:
     mended: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocumentSummary:
     """A stored document without its text: the number of characters and of chunks, and when it was added or changed.
 
@@ -109,7 +109,7 @@ class DocumentSummary:
     added: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Listing:
     """A page of documents; ``total`` counts those on all pages, ``next`` is the id to continue ``after``.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Metadata, date_of
 
 VERSION_OF = "version_of"
@@ -19,7 +19,7 @@ VALID_UNTIL = "valid_until"
 _DIGITS = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Edition:
     """What tells the versions of a document apart; ``number`` and ``date`` are empty if they are unknown."""
 

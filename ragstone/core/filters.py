@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from ragstone.core.frozen import frozen
 
 Scalar = str | int | float | bool
 """A metadata value. Dates are ISO 8601 text, which sorts by time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Compare:
     """A comparison of a metadata value with a constant. A list matches if any member does."""
 
@@ -18,28 +19,28 @@ class Compare:
     value: Scalar
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class In:
     key: str
     values: tuple[Scalar, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Exists:
     key: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class And:
     parts: tuple[Filter, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Or:
     parts: tuple[Filter, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Not:
     part: Filter
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import overload
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Hit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Hits(Sequence[Hit]):
     """The hits of a search, best first; ``notices`` say what the search lacked and how it read the question."""
 

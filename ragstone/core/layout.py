@@ -7,11 +7,11 @@ import sys
 import zlib
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import isnan
 
 from ragstone.core.errors import UsageError
+from ragstone.core.frozen import frozen
 
 _FORM = 1
 """The first byte of what `packed` returns."""
@@ -21,7 +21,7 @@ _WHOLE = 0xFFFF
 _SURE = 0xFF
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Placed:
     """A line on a page, or a part of one: the box of the characters ``start`` to ``end`` of the document's text.
 
@@ -40,7 +40,7 @@ class Placed:
     confidence: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Box:
     """A part of a page, as fractions of its width and height from its upper left corner."""
 

@@ -10,12 +10,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
 from ragstone.core.access import EVERYONE, READERS, group, narrowed
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.records import UNCLEAR
 
 _UNCLEAR = UNCLEAR.replace("_", "")
@@ -42,7 +42,7 @@ _DEEPEST, _DEEPEST_LIST = 40, 4
 _LONGEST = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Named:
     """The groups that metadata names. ``problem`` says what is not understood; nobody may read the document then."""
 

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from ragstone.core.frozen import frozen
 from ragstone.core.kinds import CollectionFact, Difficulty, Kind, TalkKind
 from ragstone.core.span import Span
 from ragstone.core.words import Word
@@ -25,7 +25,7 @@ Extreme = Literal["largest", "smallest"]
 Wanted = Literal["largest", "smallest", "count", "distinct", "rows", "some rows"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Entity:
     """A named entity in a question, of a kind listed in the settings."""
 
@@ -33,7 +33,7 @@ class Entity:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Talk:
     """A question that needs no search, and what it names.
 
@@ -61,7 +61,7 @@ class Talk:
         return bool(self.title or self.topic)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Period:
     """A period that a text names, as written there.
 
@@ -76,7 +76,7 @@ class Period:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Requirement:
     """Something that a question fixes, as the question writes it, and what it is for.
 
@@ -95,7 +95,7 @@ class Requirement:
     role: Role = "subject"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RowLimit:
     """A limit for rows: values from ``least`` to ``most`` fit, these two themselves only if they are ``included``.
 
@@ -116,7 +116,7 @@ class RowLimit:
         return (self.least is None or value > self.least) and (self.most is None or value < self.most)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Comparison:
     """What a question compares over all rows of a table, or which of them it wants listed: all or only some.
 
@@ -130,7 +130,7 @@ class Comparison:
     limit: RowLimit | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Asks:
     """The kind of value that answers a question.
 
@@ -148,7 +148,7 @@ class Asks:
     codes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Wishes:
     """What the asker wishes about the form of the answer; none of it is searched for.
 
@@ -165,7 +165,7 @@ class Wishes:
         return bool(self.language or self.form or self.length or self.sources)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Wording:
     """The words that retrieval searches for, which nothing else reads.
 
@@ -182,7 +182,7 @@ class Wording:
     context: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Question:
     """A question as it was ``asked``, and as it is understood: its ``text``, and everything that the text says.
 

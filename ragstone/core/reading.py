@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from ragstone.core.catalog import DocumentSummary
+from ragstone.core.frozen import frozen
 from ragstone.core.layout import Placed
 from ragstone.core.record import file_of
 from ragstone.core.records import READ_SECONDS, Chunk, Document
@@ -22,7 +22,7 @@ _DOUBTFUL = 0.85
 """OCR that is less sure than this has more than one wrong character in twenty as a rule."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reading:
     """What was read of a document. ``note`` says why the text may be wrong or lack parts; empty if nothing does.
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Span
 
 if TYPE_CHECKING:
     from ragstone.core.records import Vector
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Judgement:
     """The verdict of a model that read a claim and its evidence.
 
@@ -27,7 +27,7 @@ class Judgement:
     spans: tuple[Span, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reading:
     """What a model that read a question together with a passage says of the passage.
 

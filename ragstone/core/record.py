@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Chunk, Document, Span
 from ragstone.core.table import Cell, Row, Table
 
@@ -27,7 +27,7 @@ _PROSE = 800
 """Characters below the line of fields from which on a row is an article; a longer line fills a chunk by itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Field:
     """A field: the name of its column, the span of its value, and whether the metadata have this value."""
 

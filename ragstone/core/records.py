@@ -10,11 +10,12 @@ import hashlib
 import re
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.layout import Placed
 from ragstone.core.question import Question
 from ragstone.core.search_step import SearchStep
@@ -83,7 +84,7 @@ TextKind = Literal["", "text", "markdown", "html", "rst"]
 """How a text that a program adds is read; as it is if it has none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Mark:
     """A structural element of a document, characters ``start`` to ``end`` of its text.
 
@@ -102,7 +103,7 @@ class Mark:
     header: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@frozen(repr=False)
 class Document:
     """A text with an identity. ``id`` comes from the source and stays the same when the text changes.
 
@@ -137,7 +138,7 @@ class Document:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Skipped:
     """A source, or a part of one, that gave no document, with the reason.
 
@@ -149,7 +150,7 @@ class Skipped:
     emptied: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Decoded:
     """A file whose text may be wrong in places or lack parts; ``note`` says why.
 
@@ -161,14 +162,14 @@ class Decoded:
     note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Unchanged:
     """A source that has not changed since all its documents were stored; it was not read again."""
 
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Finished:
     """The end of a source that was read completely, without skips. ``stamp`` identifies its current state."""
 
@@ -187,7 +188,7 @@ WEB, TOOL = "web:", "tool:"
 """Prefixes of the ids of what is found outside: evidence for one question, never stored."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@frozen(repr=False)
 class Chunk:
     """A piece of a document, with an exact span.
 
@@ -251,7 +252,7 @@ class Chunk:
 
 
 # ---------------------------------------------------------------- index, query, rank
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Matches:
     """The result of an index: distinct rows (n,) of chunks and their scores (n,), best first."""
 
@@ -271,7 +272,7 @@ class Matches:
         return Matches(rows=self.rows[:count], scores=self.scores[:count])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Step:
     """One entry in the history of a hit: the score and rank from one stage, and a note."""
 
@@ -281,7 +282,7 @@ class Step:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Candidate:
     """A chunk found by one or more search legs, after fusion; its text is not loaded yet."""
 
@@ -294,7 +295,7 @@ WEAK = "weak match"
 """The stage of a hit's history which says that no hit is similar to the question."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@frozen(repr=False)
 class Hit:
     """A chunk with its score and the history of that score; ``vector`` is set if a later stage needs it.
 
@@ -320,7 +321,7 @@ class Hit:
         return any(step.stage == WEAK for step in self.why)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Passage:
     """What a language model reads: a hit, widened to its section. ``also`` are titles of documents that repeat it."""
 
@@ -328,7 +329,7 @@ class Passage:
     also: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Considered:
     """A candidate for the evidence: its document, and its score from each search leg, None if that leg missed it."""
 
@@ -337,7 +338,7 @@ class Considered:
     keyword: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Evidence:
     """The result of retrieval for a question.
 
@@ -362,7 +363,7 @@ class Evidence:
     passages: tuple[Passage, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Trace:
     """The output of each stage of a search, best first.
 
@@ -377,7 +378,7 @@ class Trace:
     evidence: Evidence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TokenVectors:
     """L2-normalised vectors of the tokens of a text (tokens, dimensions), and the span of each token."""
 
@@ -388,7 +389,7 @@ class TokenVectors:
 _start = attrgetter("start")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TokenMatches:
     """The similarity of a question and a text, token by token.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Decoded, Skipped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AddReport:
     """The result of an ingest.
 
@@ -41,7 +42,8 @@ class AddReport:
 
     def plus(self, other: AddReport) -> AddReport:
         """Return the sum of two reports, without duplicate notices and files."""
-        both = AddReport(**{part: getattr(self, part) + getattr(other, part) for part in self.__slots__})
+        names = [one.name for one in fields(self)]
+        both = AddReport(**{part: getattr(self, part) + getattr(other, part) for part in names})
         unique = dict.fromkeys
         return replace(both, notices=tuple(unique(both.notices)), decoded=tuple(unique(both.decoded)))
 
@@ -73,7 +75,7 @@ def hidden_notices(hidden: Mapping[str, tuple[int, Sequence[str]]]) -> tuple[str
     return tuple(notices)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Plan:
     """The effect that a sync would have: ids of documents, and skipped sources."""
 
@@ -84,7 +86,7 @@ class Plan:
     skipped: tuple[Skipped, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Progress:
     """The progress of an ingest. It counts only what is durable.
 

@@ -16,6 +16,7 @@ from typing import Literal
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.answers import Sent, Usage
 from ragstone.core.filters import Filter
+from ragstone.core.frozen import frozen
 
 BILLION = 1_000_000_000
 """Money is counted in billionths of a unit."""
@@ -23,7 +24,7 @@ BILLION = 1_000_000_000
 Purpose = Literal["question", "ingest", "other"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Deadline:
     """The time by which all service calls of a request must end; ``seconds`` is their total time."""
 
@@ -108,7 +109,7 @@ class Meter:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Request:
     """One question or one ingest: its reader, its deadline and its budget.
 

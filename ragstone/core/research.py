@@ -7,10 +7,11 @@ points end. `ActionTaken` reports each action while it runs, and the answer is w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, get_args
 
 from ragstone.core.answers import Citation, Event
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Question
 from ragstone.core.records import Hit
 
@@ -24,7 +25,7 @@ the passages around one; ``list`` the documents that fit; ask a ``tool`` outside
 ACTIONS: tuple[ActionKind, ...] = get_args(ActionKind)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Budget:
     """The limits of one question: actions, calls of language models, their tokens, seconds, and money.
 
@@ -59,7 +60,7 @@ def budget_of(
     return replace(LEVELS[effort], **{name: value for name, value in given.items() if value is not None})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Action:
     """One thing to do: its kind, the words to look for, and the id of a document or name of a tool, if it needs one."""
 
@@ -76,7 +77,7 @@ class Action:
 STOP = Action(kind="stop")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Forecast:
     """What a question is expected to cost, and its limits; the first event of research.
 
@@ -91,7 +92,7 @@ class Forecast:
     budget: Budget
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ActionTaken:
     """An action that was taken: how many new passages it gave, the titles of some, and what is still open.
 
@@ -106,7 +107,7 @@ class ActionTaken:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Item:
     """A document or row of a list, the words for which it is listed, and the probability, 0 to 1, that it fits."""
 
@@ -117,7 +118,7 @@ class Item:
     probability: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ItemList:
     """A list of documents: ``expected`` is the estimated number of all that fit, at least the number of ``items``.
 
@@ -133,7 +134,7 @@ class ItemList:
     are_rows: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Aspect:
     """A row of a comparison: what each of the things has of an aspect, in their order; None where nothing was found."""
 
@@ -141,7 +142,7 @@ class Aspect:
     cells: tuple[Citation | None, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Compared:
     """Things side by side, in the order of the question; ``probability``, 0 to 1, is that of the least sure cell.
 
@@ -159,7 +160,7 @@ class Compared:
         return tuple(cell for aspect in self.aspects for cell in aspect.cells if cell)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Notebook:
     """What is known of a question: the passages that were read, best first, what was done, and what is open.
 
@@ -179,7 +180,7 @@ class Notebook:
         return any(key == (one.action.kind, one.action.text.casefold(), one.action.document) for one in self.taken)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Researched:
     """The notebooks of a question, one for each of its parts, before the answer is written from them."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Skipped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Entry:
     """A file, message, row or page that a source lists.
 

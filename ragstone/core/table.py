@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Chunk, Span
 
 _BAR = re.compile(r"(?<!\\)\|")
@@ -19,7 +19,7 @@ _DELIMITERS = re.compile(r"[\s:|]*-[\s:|-]*")
 _TOTAL = re.compile(r"\W*(?:sub-?)?total\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Cell:
     """A cell of the body of a table.
 
@@ -35,7 +35,7 @@ class Cell:
     label: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Row:
     """A row of the body: its line in the text of the chunk, its section or an empty text, and its cells with text."""
 
@@ -49,7 +49,7 @@ class Row:
         return self.cells[0].text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Table:
     """The rows of a chunk below its column headings.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ragstone.core.frozen import frozen
 from ragstone.core.span import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Word:
     """A word or number. ``value`` is the normalised value of a number or month, else empty.
 

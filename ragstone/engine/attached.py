@@ -14,7 +14,7 @@ import time
 import uuid
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from ragstone.catalog.location import writing
 from ragstone.core.access import ATTACHED, REMOVED, Reader, conversation_group
 from ragstone.core.catalog import selected
 from ragstone.core.filters import Compare, Exists
+from ragstone.core.frozen import frozen
 from ragstone.engine.roots import UPLOADS
 from ragstone.history.users import Users
 from ragstone.storage.disk import make_folder
@@ -39,7 +40,7 @@ NOTES = "erasing"
 """The folder of the notes. Each is a file of its own, so that nobody needs a lock to leave one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Attached:
     """A document of a conversation. ``file`` is the name of the file that it came from; a file may have several."""
 
@@ -50,7 +51,7 @@ class Attached:
     added: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Noted:
     """What the notes in ``files`` name: documents that were removed, and conversations, as groups, that have ended.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from dataclasses import replace as replace_
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from ragstone.catalog.location import Location
 from ragstone.catalog.lock import Patience
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.engine.location import home_at, open_journal
 from ragstone.history.journal import NAME as JOURNAL
 from ragstone.history.journal import findings
@@ -31,7 +31,7 @@ BLOCK_BYTES = 1 << 20
 """Bytes read at once while copying a file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CopyReport:
     """The contents of a verified copy; ``files`` counts the uploaded files."""
 

@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from ragstone.catalog.protocol import Catalog, Prepared
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import BatchingEmbedder, Embedder
 from ragstone.core.records import Finished, Unchanged
 from ragstone.core.request import Request
@@ -24,7 +25,7 @@ MAX_TEXTS = 256
 """Maximum of texts in one call of the embedder, unless a full request has more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Change:
     """A new or changed document with its signature and the one stored before, None for a new document."""
 

@@ -6,13 +6,14 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
 from ragstone import chunk
 from ragstone.catalog.location import Location
 from ragstone.core.errors import SettingsError, SettingsMismatch
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import Embedder
 from ragstone.settings import AUTO, AccessSettings, ChunkSettings, Settings
 from ragstone.settings.load import Loaded, Tree, lasting_preset, leaves, merge, read_preset
@@ -30,7 +31,7 @@ PATHS = (
 """Settings that decide what is stored; all others may differ from question to question."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BuiltWith:
     """What a version was built with, as the catalog keeps it.
 

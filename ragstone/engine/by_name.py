@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragstone.core.access import both
 from ragstone.core.catalog import FIELDS, DocumentSummary, Listing, ListingOrder
 from ragstone.core.filters import Filter
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import file_name, name_of
 from ragstone.core.question import Question
 from ragstone.core.request import Request
@@ -25,7 +25,7 @@ IS_FILE = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{1,4}$")
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Meant:
     """The documents to which a question limits the search, if any, and the question to ask of them."""
 

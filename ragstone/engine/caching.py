@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from ragstone.catalog.protocol import Catalog
 from ragstone.core.answers import Citation, Draft, Statement, Turn
 from ragstone.core.catalog import Stamp
 from ragstone.core.filters import Filter
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Question, Wording
 from ragstone.core.records import Considered, Evidence, Hit, Step
 from ragstone.core.request import Request
@@ -76,7 +77,7 @@ State = tuple[Stamp, tuple[bytes, ...]]
 """The last commit of the catalog, and the state of the index files."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ResultKey:
     """The key of a result, and its state; the result is stored only if the state has not changed meanwhile."""
 

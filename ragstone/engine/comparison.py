@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from ragstone.core.access import OWNER
 from ragstone.core.answers import Answer
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Hit
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.review.dataset import load
@@ -27,7 +27,7 @@ MEASURES = ("ndcg@10", "mrr@10")
 OnMessage = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QuestionComparison:
     """A question answered by both versions.
 
@@ -42,7 +42,7 @@ class QuestionComparison:
     changed: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class VersionSummary:
     """A version: median ``seconds`` per question, and mean ``measures`` on the data set, if there is one."""
 
@@ -52,7 +52,7 @@ class VersionSummary:
     measures: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class VersionComparison:
     """Both versions; ``differences`` are new minus old over the ``judged`` questions of the data set."""
 

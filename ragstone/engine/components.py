@@ -8,13 +8,13 @@ one as long as the version is.
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from ragstone.catalog.location import Location
 from ragstone.catalog.protocol import Catalog
 from ragstone.core.access import Reader
+from ragstone.core.frozen import frozen
 from ragstone.core.request import Deadline, Meter, Payer, Request
 from ragstone.core.timing import Clock
 from ragstone.engine.built import BuiltWith
@@ -30,7 +30,7 @@ from ragstone.settings.substitutes import Substitute
 from ragstone.storage.cache import Cache
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Components:
     """One version of a knowledge base under one set of settings.
 

@@ -7,7 +7,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from ragstone.catalog.lock import Patience
 from ragstone.catalog.verify import RESTORE
 from ragstone.core.catalog import Finding, Stamp
 from ragstone.core.errors import Damaged, EmbeddingError, KnowledgeBaseError, MissingExtra, NotFound, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.core.request import Request
 from ragstone.engine.assembly import assemble
 from ragstone.engine.built import BuiltWith
@@ -45,7 +46,7 @@ SIMILARITY_TOLERANCE = 0.01
 """Allowed error of similarities from quantized codes; about a thousandth in practice."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Health:
     """The extent of a check and its findings."""
 

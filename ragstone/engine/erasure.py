@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from ragstone.catalog.lock import Patience
 from ragstone.catalog.protocol import Catalog
 from ragstone.core.access import Reader, is_conversation
 from ragstone.core.errors import KnowledgeBaseError, Locked, NotFound, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Document
 from ragstone.core.traces import Traces, said_by, traces_of
 from ragstone.engine.assembly import assemble_other
@@ -52,7 +52,7 @@ _HOSTS = "index files of other hosts, until each of them answers its next questi
 _ENGINE = "the files of the server of {engine}, which it cleans itself"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Erasure:
     """What was erased, and the proof.
 

@@ -8,11 +8,11 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragstone.core.frozen import frozen
 from ragstone.core.traces import Traces
 from ragstone.storage.sqlite import connect_to_check
 
@@ -29,7 +29,7 @@ _ZLIB = (zlib.MAX_WBITS, -zlib.MAX_WBITS, 16 + zlib.MAX_WBITS)
 """Forms of compressed values: zlib, bare, gzip."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Searched:
     """What was searched: files with their bytes, rows of databases; and the places where something is left."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 
 from ragstone.core.access import both
 from ragstone.core.answers import Adequacy, Turn
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import Filter, In
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Question, Wishes
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
@@ -29,7 +30,7 @@ from ragstone.respond.replies import is_choice
 from ragstone.review.judge import sufficiency
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Checked:
     """Evidence after the check whether it suffices: the verdict of a judge, and whether the web was searched.
 

@@ -19,12 +19,13 @@ from contextlib import (
     nullcontext,
     suppress,
 )
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
 
 from ragstone.core.errors import Conflict, KnowledgeBaseError
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Acquired, Document
 from ragstone.core.reports import AddReport
 from ragstone.core.request import Request
@@ -56,7 +57,7 @@ def always() -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Share:
     """An ingest that runs while others do: it holds the lock only for each commit.
 
@@ -66,7 +67,7 @@ class Share:
     is_ours: Callable[[], bool] = always
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Intake:
     """What an ingest reads, the names of its sources, and the folders on disk that they are in.
 

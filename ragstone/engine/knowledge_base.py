@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from ragstone.core.access import OWNER, Reader
 from ragstone.core.answers import Answer, Answered, Event, Listener, Turn
 from ragstone.core.errors import NotFound, ResponseError, UsageError
 from ragstone.core.filters import Filter
+from ragstone.core.frozen import frozen
 from ragstone.core.hits import Hits
 from ragstone.core.listeners import Listeners
 from ragstone.core.protocols import Role
@@ -54,7 +54,7 @@ Change = Callable[[Settings], Settings]
 """Returns the settings of a question, derived from those in force."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Embedded:
     """Vectors of texts, shape (texts, dimensions), the tokens of all texts, and the name of the embedder."""
 

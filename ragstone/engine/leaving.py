@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from ragstone.core.errors import SettingsError
+from ragstone.core.frozen import frozen
 from ragstone.services.models import choose
 from ragstone.settings import Settings
 from ragstone.settings.services import ModelSettings, ServiceSettings
@@ -14,7 +14,7 @@ from ragstone.settings.services import ModelSettings, ServiceSettings
 QUESTION = "the question as typed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Destination:
     """A service that a setting names: its kind, its address, and what it is sent."""
 

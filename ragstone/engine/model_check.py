@@ -6,11 +6,11 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Literal
 
 from ragstone.core.answers import Message
 from ragstone.core.errors import RagstoneError
+from ragstone.core.frozen import frozen
 from ragstone.core.request import Deadline, Payer, Request
 from ragstone.engine.components import Components
 
@@ -18,7 +18,7 @@ SECONDS = 30.0
 """Seconds that a model may take."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelCheck:
     """A model and its setting, its seconds, and its error, if any."""
 

@@ -13,6 +13,7 @@ from ragstone import index
 from ragstone.catalog.location import LEGS, Location, VersionLease, engines_in_use, set_engines
 from ragstone.catalog.lock import Patience
 from ragstone.core.errors import KnowledgeBaseError, NotFound, RagstoneError
+from ragstone.core.frozen import frozen
 from ragstone.engine.assembly import assemble
 from ragstone.engine.built import BuiltWith, create_version, refuse_mismatch
 from ragstone.engine.components import Components
@@ -35,7 +36,7 @@ UNCACHED = (
 """Settings without caches and storage, and without a limit of ``k``, for comparisons."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Opening:
     """The arguments of opening a knowledge base; see `KnowledgeBase.open`."""
 

@@ -11,13 +11,13 @@ import os
 import stat
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
 from ragstone import acquire
 from ragstone.core.access import READERS, Reader
 from ragstone.core.errors import NotFound, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.core.layout import Box, boxes
 from ragstone.core.reading import note_of
 from ragstone.core.records import Document, Span
@@ -42,7 +42,7 @@ _FORM = 1
 """Increase it when the drawing of pages changes, so that browsers load them again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Original:
     """The file of a document.
 
@@ -61,7 +61,7 @@ class Original:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitedPage:
     """A page, counted from 1, and the boxes of cited words on it, in the order of the text."""
 
@@ -69,7 +69,7 @@ class CitedPage:
     boxes: tuple[Box, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Located:
     """A document, its file, and the stamp of the file when it was read; ``key`` is set for a row of a table."""
 

@@ -8,10 +8,11 @@ import os
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TypeVar
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Document
 from ragstone.core.reports import Progress
 from ragstone.storage.disk import drop
@@ -30,7 +31,7 @@ OnProgress = Callable[[Progress], None]
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Running:
     """An ingest of this or another process, and its progress."""
 

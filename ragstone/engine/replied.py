@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.core.answers import Draft
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Question, Talk
 from ragstone.core.records import Chunk, Evidence, Hit, Step
 from ragstone.respond.writing.overview import Planned
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Replied:
     """A reply, and the documents it names as its evidence; ``planned`` if a model writes it."""
 
@@ -20,7 +21,7 @@ class Replied:
     planned: Planned | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Message:
     """The question or remark, and the language of the reply."""
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ragstone.core.access import READERS, Reader, conversation_group, owner_of
 from ragstone.core.answers import Turn
 from ragstone.core.errors import NotFound
+from ragstone.core.frozen import frozen
 from ragstone.core.records import WEB, Chunk, Hit
 from ragstone.engine.attached import attached_to, folder_of
 from ragstone.engine.components import Components
@@ -35,7 +36,7 @@ OF_DOCUMENTS = ("document", "summary", "comparison")
 """Kinds of replies that depend only on the documents they cite."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SharedTurn:
     """A turn of a shared conversation as one reader sees it.
 
@@ -50,7 +51,7 @@ class SharedTurn:
     hits: tuple[Hit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Kept:
     """A turn with its complete answer, if that is stored."""
 

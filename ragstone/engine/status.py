@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ragstone.catalog.location import Location
@@ -13,6 +13,7 @@ from ragstone.core.access import Reader
 from ragstone.core.catalog import EngineStatus
 from ragstone.core.errors import Damaged, EngineError, KnowledgeBaseError
 from ragstone.core.filters import Compare, Exists
+from ragstone.core.frozen import frozen
 from ragstone.core.reading import PARTIAL, partial_of
 from ragstone.core.records import UNCLEAR, Skipped
 from ragstone.core.reports import MOST_NAMED, MOST_REASONS, hidden_notices, some_of
@@ -29,7 +30,7 @@ _MOST_LISTED = 500
 """Documents that are looked at for what they lack."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OtherVersion:
     """A version besides the one in use: the ``next`` one, complete or not, or the ``previous`` one."""
 
@@ -38,7 +39,7 @@ class OtherVersion:
     megabytes: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Status:
     """What a knowledge base holds.
 

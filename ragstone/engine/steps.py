@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from ragstone.core.errors import Damaged, ModelError, RagstoneError
 from ragstone.core.filters import Filter
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
 from ragstone.core.question import Question
 from ragstone.core.records import Hit, Matches, Step
@@ -39,7 +40,7 @@ STAGE = "steps"
 """The stage in the history of a hit that a further search found."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Joined:
     """Hits in the order of the joined evidence, the searches that led to them, and what failed."""
 
@@ -48,7 +49,7 @@ class Joined:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FirstSearch:
     """The result of the first search for a question, best first, and the means to find more.
 

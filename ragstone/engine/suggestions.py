@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ from ragstone.core.access import Reader
 from ragstone.core.answers import Answer, Answered
 from ragstone.core.errors import RagstoneError
 from ragstone.core.filters import Compare, Filter
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Document
 from ragstone.core.request import Deadline, Meter, Payer, Request
 from ragstone.engine.ask import Ask
@@ -32,7 +32,7 @@ _WORD = re.compile(r"[^\W\d_]{3}")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Suggestion:
     """A question that a document answers, and the document, within which it is to be asked."""
 

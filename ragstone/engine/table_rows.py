@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragstone import acquire
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Span
 
 MOST_COLUMNS, SHORT_CELL = 100, 200
 """Columns that are shown besides cited ones, and characters of a cell in another row than the cited one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitedCell:
     """Characters ``start`` to ``end`` of a cell of the cited row; ``column`` counts from 0."""
 
@@ -21,7 +21,7 @@ class CitedCell:
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TableRows:
     """A cited row in its table: the names of the columns, rows of as many cells, and the place of the cited one."""
 

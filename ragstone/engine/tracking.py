@@ -19,6 +19,7 @@ from functools import partial
 
 from ragstone.core.answers import Answer, Answered, Failed
 from ragstone.core.errors import RagstoneError
+from ragstone.core.frozen import frozen
 from ragstone.core.reports import AddReport
 from ragstone.review.mlflow_sink import Point, Store
 from ragstone.settings import Settings
@@ -31,7 +32,7 @@ MOST_SESSIONS = 20
 """Maximum number of concurrent sessions; a question under other settings ends the oldest one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Tracked:
     """A question under its settings, and how it ended."""
 

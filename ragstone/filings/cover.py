@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import pairwise
+
+from ragstone.core.frozen import frozen
 
 _MOST_FIRST = 60
 """Lines of the first page to look at."""
@@ -35,7 +36,7 @@ _SHARE = 0.2
 """How often, compared with the year before it, a report names a year that it reaches into."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Cover:
     """The title that a cover gives a document, and its ``company``, ``form``, ``period`` and ``fiscal_period``."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from ragstone.core.frozen import frozen
 from ragstone.language.talk import ReportWords, report_words
 
 Covers = Literal["quarter", "year"]
@@ -25,7 +25,7 @@ _LONGEST_OWNER = 3
 """Words of a company's name before "'s latest report"."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NamedReport:
     """A report that a question names by its period.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
+from ragstone.core.frozen import frozen
 from ragstone.history.journal import row_crc
 from ragstone.history.keys import Key
 from ragstone.history.store import JournalStore
@@ -41,7 +41,7 @@ Act = Literal[
 _LAST = 2**62
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Entry:
     """One act. ``at`` is in seconds since 1970; an empty ``who`` is a person on the server's machine."""
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ragstone.core.frozen import frozen
 from ragstone.history.journal import row_crc
 from ragstone.history.store import JournalStore
 
 Value = str | int | float | bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChangedSetting:
     """A value that overrides the settings; it may hold a secret. ``at`` is in seconds since 1970."""
 

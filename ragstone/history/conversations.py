@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ragstone.core.access import NAMESPACE_MARK, Reader
 from ragstone.core.answers import Turn
+from ragstone.core.frozen import frozen
 from ragstone.history.journal import row_crc
 from ragstone.history.store import JournalDatabase, JournalStore
 
@@ -23,7 +23,7 @@ _OF_A_SESSION = ("names", "shares")
 """Tables whose rows belong to a session and are deleted with it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Session:
     """A stored conversation: its name, the number of turns, and the time of the last one, in seconds since 1970.
 
@@ -39,7 +39,7 @@ class Session:
     pinned: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StoredTurn:
     """A stored turn of a conversation, its number, and the time of its answer, in seconds since 1970.
 

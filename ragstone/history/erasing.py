@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
+from ragstone.core.frozen import frozen
 from ragstone.core.traces import Traces
 from ragstone.history.journal import row_crc
 from ragstone.history.journal_tables import SUMS
@@ -21,7 +21,7 @@ _TEXTS = {"names": ("title",), "feedback": ("reason", "correction"), "audit": ("
 """Columns whose text is deleted if it has words of a document."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Change:
     """A row of a table with other values; None deletes it."""
 

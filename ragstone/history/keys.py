@@ -11,12 +11,13 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Literal
 
 from ragstone.core.access import Reader, refuse_reserved
 from ragstone.core.errors import NotFound, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.history.conversations import end_links_if_unused, forget_if_unused
 from ragstone.history.journal import row_crc
 from ragstone.history.store import JournalStore
@@ -32,7 +33,7 @@ _STATE = "SELECT count(*), count(revoked), coalesce(max(made), 0), coalesce(max(
 _COLUMNS = "id, name, hash, scopes, groups, limits, made, revoked"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KeyLimits:
     """The quotas of a key; None uses the server's settings."""
 
@@ -42,7 +43,7 @@ class KeyLimits:
     cost_per_day: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Key:
     """A key without its secret. ``groups`` are the groups of its reader; None may read everything.
 

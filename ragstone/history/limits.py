@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
+from ragstone.core.frozen import frozen
 from ragstone.history.counts import Count, Counts, OwnCounts, OwnRunning, Running
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Quota:
     """The requests a key may make: a rate and a burst, and how many at once; 0 sets no limit."""
 
@@ -23,7 +23,7 @@ class Quota:
         return not self.per_minute and not self.concurrent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Exceeded:
     """The limit that a request would exceed, and the seconds after which it is worth trying again, if known."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 from ragstone.core.access import Reader
 from ragstone.core.answers import Answer
 from ragstone.core.errors import NotFound, RateLimited, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Considered, Hit, Step
 from ragstone.history.conversations import DAY
 from ragstone.history.journal import row_crc
@@ -24,7 +25,7 @@ LONGEST = 4000
 """Characters of a reason or the name of a source."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Feedback:
     """The latest vote of one voter on an answer.
 
@@ -39,7 +40,7 @@ class Feedback:
     correction: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Passage:
     """A chunk in the evidence of an answer, without its text, which the catalog has."""
 
@@ -49,7 +50,7 @@ class Passage:
     why: tuple[Step, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Response:
     """A stored answer. ``answer`` is its JSON, as all interfaces return it.
 
@@ -75,7 +76,7 @@ class Response:
         return tuple(dict.fromkeys(one.document_id for one in self.passages))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Unanswered:
     """A refused question, the number of times it was asked, and the last time, in seconds since 1970."""
 
@@ -84,7 +85,7 @@ class Unanswered:
     last: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Opinions:
     """The numbers of voters whose last vote on an answer is up, and down."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ragstone.core.frozen import frozen
 from ragstone.history.journal import row_crc
 from ragstone.history.store import JournalDatabase, JournalStore
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Schedule:
     """A source with an interval in seconds, unless paused; the next sync is at ``due``, in seconds since 1970."""
 

@@ -10,10 +10,10 @@ import hashlib
 import json
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from ragstone.core.access import Reader
+from ragstone.core.frozen import frozen
 from ragstone.history.journal import row_crc
 from ragstone.history.keys import Key, KeyLimits, Scope, as_text, from_text, secret_hash
 from ragstone.history.store import JournalDatabase, JournalStore
@@ -28,7 +28,7 @@ MOST_SIGN_INS = 10_000
 _COLUMNS = "hash, name, shown, via, scopes, groups, made, until"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Session:
     """A person who is signed in.
 
@@ -59,7 +59,7 @@ class Session:
         return Key(id=id, name=self.name, scopes=self.scopes, groups=self.groups, limits=KeyLimits(), made=self.made)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SignIn:
     """The data sent to a provider, which its response must match, and the view of the page to open afterwards."""
 

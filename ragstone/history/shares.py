@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ragstone.core.access import Reader
 from ragstone.core.answers import Turn
 from ragstone.core.errors import NotFound, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.history.conversations import DAY, put_turn
 from ragstone.history.journal import row_crc
 from ragstone.history.keys import secret_hash
@@ -26,7 +26,7 @@ SHOWN_HASH = 12
 _COLUMNS = "hash, session, newest, made, until"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Share:
     """A link to a conversation, without its secret. Times are seconds since 1970.
 
@@ -41,7 +41,7 @@ class Share:
     until: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Copied:
     """A turn to copy into another conversation, with the complete answer if that is copied too."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from ragstone.core.frozen import frozen
 from ragstone.core.request import BILLION
 from ragstone.history.journal import row_crc
 from ragstone.history.store import JournalStore
@@ -21,7 +21,7 @@ _INSERT = (
 _SUMS = "count(*), count(*) - count(cost), coalesce(sum(prompt), 0), coalesce(sum(completion), 0)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sum:
     """A sum of calls. ``cost`` is the money for those with a known price; ``unpriced`` counts the others."""
 
@@ -32,7 +32,7 @@ class Sum:
     cost: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DayCost:
     """The calls of one day to one model for one purpose."""
 
@@ -42,7 +42,7 @@ class DayCost:
     sum: Sum
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Costs:
     """The cost of this day of UTC, and the total."""
 

@@ -19,6 +19,7 @@ from typing import Literal
 
 from ragstone.core.answers import Answer
 from ragstone.core.errors import KnowledgeBaseError
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Hit
 from ragstone.history.conversations import DAY
 from ragstone.history.store import JournalStore
@@ -47,7 +48,7 @@ Entry = tuple[str, str, str]
 """Hour, kind and name of a count."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Times:
     """Durations in milliseconds; the percentiles are exact to about a tenth."""
 
@@ -57,7 +58,7 @@ class Times:
     p95: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Period:
     """The usage in an hour, such as ``2026-01-31T07``, a day, such as ``2026-01-31``, or in total; in UTC.
 
@@ -85,7 +86,7 @@ class Period:
     found_by: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Report:
     """The usage since a time: in total, by day and by hour, the latest first, without empty periods.
 

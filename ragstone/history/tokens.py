@@ -10,10 +10,10 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ragstone.core.access import VISITOR, Reader
 from ragstone.core.errors import UsageError
+from ragstone.core.frozen import frozen
 from ragstone.history.journal import row_crc
 from ragstone.history.keys import Key, canonical, secret_hash
 from ragstone.history.store import JournalStore
@@ -23,7 +23,7 @@ _FORM = re.compile(r"rgt_[A-Za-z0-9_-]{43}")
 _COLUMNS = "hash, key, visitor, groups, until"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Token:
     """A token without its secret.
 

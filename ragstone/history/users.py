@@ -7,10 +7,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.core.access import refuse_reserved
 from ragstone.core.errors import MissingExtra, NotFound, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.history.conversations import end_links_if_unused, forget_if_unused, is_in_use
 from ragstone.history.journal import row_crc
 from ragstone.history.keys import Scope, as_text, canonical, from_text, known_scopes
@@ -27,7 +28,7 @@ _PUT = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class User:
     """A person, their scopes and their groups; ``groups=None`` may read everything."""
 

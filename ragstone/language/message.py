@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from ragstone.core.frozen import frozen
 from ragstone.language.files import languages, table
 from ragstone.language.money import SIGN
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MessageWords:
     """Patterns of one language, for text in lower case without diacritics; ``en.yaml`` shows the entries.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
 
+from ragstone.core.frozen import frozen
 from ragstone.core.kinds import CollectionFact, TalkKind
 from ragstone.language.files import languages, table
 from ragstone.language.words import plain
@@ -15,7 +15,7 @@ Amount = Literal["price", "weight"]
 """What a verb may ask for without naming it: "cost", "weigh"."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TalkWords:
     """The talk of a language, as ``en.yaml`` explains it.
 
@@ -29,7 +29,7 @@ class TalkWords:
     collection: Mapping[CollectionFact, Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReportWords:
     """Patterns of words that name a periodic report, in lower case or as written.
 
@@ -46,7 +46,7 @@ class ReportWords:
     yearly: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ListWords:
     """Patterns of questions for all documents of a kind.
 
@@ -68,7 +68,7 @@ class ListWords:
     these: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LimitWords:
     """Patterns of limits of rows, each before a number, and the sign before the decimals of that.
 
@@ -85,7 +85,7 @@ class LimitWords:
     decimal: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CompareWords:
     """Patterns of questions that compare things, and texts of the question for one value.
 

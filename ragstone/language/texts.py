@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
+from ragstone.core.frozen import frozen
 from ragstone.language.files import languages, table
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Phrases:
     """What a refusal, passages that may answer, a failure and a summary say, and what stands before other documents.
 
@@ -38,7 +38,7 @@ class Phrases:
     none_compared: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Replies:
     """What is said in one language without a search, with placeholders in braces."""
 
@@ -76,7 +76,7 @@ class Replies:
     unclear: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Drafts:
     """How questions of an evaluation are drafted in one language, with placeholders, and two patterns."""
 

@@ -9,11 +9,12 @@ probability follows Platt (1999).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
+from ragstone.core.frozen import frozen
 from ragstone.learning.evidence import Floats
 from ragstone.learning.log import VoteRecord
 from ragstone.learning.policy import OTHER_KINDS, Choices, Policy
@@ -36,7 +37,7 @@ _CONFIDENT = 2.326
 predicted by the others; if the values in force are the best, about 95 of 100 fits leave them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Fit:
     """Fitted values and their gain on held-out votes, in log probability per vote.
 

@@ -7,9 +7,10 @@ takes one step at a time. A trial that is over ends with one decision, and the n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
+from ragstone.core.frozen import frozen
 from ragstone.learning import calibration
 from ragstone.learning.calibration import propose_confidence, with_confidence
 from ragstone.learning.drift import check_drift
@@ -38,7 +39,7 @@ NEWEST = 5000
 _CALIBRATED = "the new confidence predicts held-out votes better; no answer changes"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Transition:
     """A decision with the policies and the trial that it adds to the log."""
 

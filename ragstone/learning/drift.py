@@ -10,11 +10,11 @@ how much likelier the votes are if they fell at the likeliest moment than if the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.frozen import frozen
 from ragstone.learning.evidence import Floats
 from ragstone.learning.trial import DOUBT, HOLDOUT, Outcome
 
@@ -24,7 +24,7 @@ _BASELINE_VOTES = 50
 """Votes needed to know the usual level."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DriftCheck:
     """The result of a drift check. ``doubtful`` asks for a trial in doubt.
 

@@ -16,12 +16,13 @@ can be more than that share. Both rules only lower the evidence, so its guarante
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import ceil, inf, log, sqrt
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ragstone.core.frozen import frozen
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ _LIKELY = 2.0
 """Standard errors on either side of an estimate within which the truth probably lies."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Votes:
     """The votes of a trial in order, all (n,): who voted, on which version, and 1 or -1.
 
@@ -65,7 +66,7 @@ class Votes:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Comparison:
     """A challenger compared with the champion after several numbers of votes, all (looks,).
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from typing import Any
 
 from ragstone.catalog.lock import evaluating
 from ragstone.core.errors import Locked, NotFound, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.history.responses import VOTES, Response, Vote
 from ragstone.history.store import JournalDatabase, JournalStore
 from ragstone.learning.decisions import CODE, FIRST, NEWEST, decide, reproduces, rules_of
@@ -28,7 +28,7 @@ EVALUATE_EVERY = 5
 """Votes between two evaluations."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReplayReport:
     """The result of a replay: how many decisions there are, and the numbers of those that differ.
 

@@ -13,10 +13,11 @@ import secrets
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
 from ragstone.core.errors import NotFound
+from ragstone.core.frozen import frozen
 from ragstone.history.journal import row_crc
 from ragstone.history.store import JournalDatabase, JournalStore
 from ragstone.learning.observation import Observation
@@ -28,7 +29,7 @@ SEED = "seed"
 _POSITIONS = ("position", "watched_from", "trial_from")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Position:
     """A position in the log: the last assignment and the last vote that were read."""
 
@@ -39,7 +40,7 @@ class Position:
 START = Position()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AssignmentRecord:
     """A question and the version drawn for it. ``acted`` answered it: another version only in shadow mode."""
 
@@ -53,7 +54,7 @@ class AssignmentRecord:
     at: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class VoteRecord:
     """A vote, 1 or -1, and the figures of the answer it is about."""
 
@@ -64,7 +65,7 @@ class VoteRecord:
     seen: Observation = field(default_factory=Observation)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Decision:
     """A decision, and what holds from then on.
 

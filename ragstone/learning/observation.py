@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from ragstone.core.answers import JudgeScores
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Considered
 from ragstone.history.responses import Response
 from ragstone.learning.policy import canonical_json
@@ -20,7 +21,7 @@ Scored = tuple[str, float | None, float | None]
 """A document and its scores in vector and keyword search; None if that search did not find it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReplayCase:
     """The documents found for a question, with scores of each search scaled to 0 to 1, and which are relevant.
 
@@ -41,7 +42,7 @@ class ReplayCase:
         return replace(_replay_case(kind, rows, relevant), vector_weight=vector_weight)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Observation:
     """The figures of an answer. ``marks`` are the judge's for relevance, factuality and completeness, 0 to 10.
 

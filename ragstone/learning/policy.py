@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from typing import Any
 
 from ragstone.core.errors import UsageError
+from ragstone.core.frozen import frozen
 from ragstone.settings import Settings
 
 MAX_KINDS = 4
@@ -29,7 +30,7 @@ _LEARNABLE_SETTINGS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Bound:
     """The smallest and largest value of a number, and the step by which a new version moves it."""
 
@@ -42,7 +43,7 @@ class Bound:
         return min(max(value, self.low), self.high)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Choices:
     """Choices for one kind of question. None leaves a choice to the settings.
 
@@ -93,7 +94,7 @@ BOUNDS: Mapping[str, Bound] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Policy:
     """One version: choices by kind of question. ``at`` is in seconds since 1970."""
 
@@ -143,7 +144,7 @@ class Policy:
             raise UsageError(f"this is not a policy: {error}") from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChoiceDifference:
     """A choice that two policies make differently. None means that a policy leaves it to the settings."""
 

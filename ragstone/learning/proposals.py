@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Considered
 from ragstone.learning.evidence import Floats
 from ragstone.learning.log import AssignmentRecord, VoteRecord
@@ -37,7 +38,7 @@ _PRIOR_SPREAD = 0.05
 """Typical spread of differences between policies; estimates shrink towards 0 accordingly."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Proposal:
     """Proposed choices by kind of question, and the figures that support them."""
 
@@ -45,7 +46,7 @@ class Proposal:
     figures: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ScreenResult:
     """The mean advantage of a candidate and its lower bound. ``promise`` shrinks the mean by its uncertainty."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ragstone.core.frozen import frozen
 from ragstone.learning.decisions import current_result
 from ragstone.learning.evidence import votes_needed
 from ragstone.learning.learner import EVALUATE_EVERY, Learner
@@ -22,7 +23,7 @@ _EXAMPLE_DIFFERENCE = 0.1
 _EXAMPLE_VOICES = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EvidencePoint:
     """The evidence for a challenger at one decision; it is promoted at ``bar``."""
 
@@ -32,7 +33,7 @@ class EvidencePoint:
     bar: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DecisionReport:
     """A decision: what was done and why, the version in use from then on, and the evidence."""
 
@@ -45,7 +46,7 @@ class DecisionReport:
     points: tuple[EvidencePoint, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ArmReport:
     """An arm of a trial: its role, its changes to the settings, its figures.
 
@@ -59,7 +60,7 @@ class ArmReport:
     few: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LearningReport:
     """The state of learning.
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from math import exp, inf, isinf, log
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.frozen import frozen
 from ragstone.learning.evidence import Comparison, Votes, compare, votes_needed
 from ragstone.learning.policy import canonical_json
 
@@ -46,7 +47,7 @@ STATES: tuple[State, ...] = ("going", "promoted", "stopped", "kept", "rolled bac
 _GOING, _PROMOTED, _STOPPED, _KEPT, _ROLLED_BACK = range(5)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Trial:
     """A challenger against the champion, or a champion in doubt against version 0.
 
@@ -111,7 +112,7 @@ class Trial:
         return cls(**json.loads(text))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Outcome:
     """The outcome of an assigned request: ``vote`` is 1 for up, -1 for down, 0 for none.
 
@@ -126,7 +127,7 @@ class Outcome:
     at: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Arm:
     """The figures of one version in a trial.
 
@@ -159,7 +160,7 @@ class Arm:
     needs: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TrialResult:
     """The state of a trial after some votes. ``winner`` is the version to use; None leaves the champion in use."""
 

@@ -16,10 +16,11 @@ import unicodedata
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import accumulate
+
+from ragstone.core.frozen import frozen
 
 CAUTION, UNLISTED_CAUTION = 2.5, 4.0
 """Log odds in favour of a word as it is typed, if the frequency list has it, and if not.
@@ -40,7 +41,7 @@ _RARE = 20.0
 """Frequency, per million, below which the list may lack a spelling of the word."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Spellings:
     """The data of a language.
 

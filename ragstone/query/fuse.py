@@ -12,12 +12,13 @@ To add a rule, write a function of the legs and whatever else it needs, enter it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Candidate, Matches, Step
 from ragstone.settings import QuerySettings
 
@@ -39,7 +40,7 @@ found. Returns the scaled scores, and the scaled score of a candidate that the l
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Fused:
     """The candidates of all legs: rows (n,) and scores (n,), best first.
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 from urllib.parse import urlsplit
 
 from ragstone.core.access import READERS, Reader
 from ragstone.core.answers import Adequacy
 from ragstone.core.errors import RetrievalError
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import OutsideSearch
 from ragstone.core.question import Question
 from ragstone.core.records import TOOL, WEB, Chunk, Document, Evidence, Hit, Step
@@ -31,7 +32,7 @@ MAX_QUERY = 400
 """Characters of a question that are sent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Outside:
     """What can be asked outside the stored documents.
 

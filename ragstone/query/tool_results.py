@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Document
 
 _TITLES = ("title", "name", "summary", "subject", "headline", "key", "id")
@@ -17,7 +17,7 @@ _MAX_TITLE, _MAX_DEPTH = 200, 4
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_-]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Item:
     """A piece of a result, with the title and address that the tool gives for it."""
 

@@ -10,10 +10,11 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ragstone.core.errors import RetrievalError
+from ragstone.core.frozen import frozen
 from ragstone.core.request import Request
 from ragstone.services.pinned import FetchError, Reply, SafeClient
 from ragstone.services.retries import PASSING, Attempts, Setback, persist, retry_after
@@ -27,7 +28,7 @@ _MAX_REFUSAL = 1000
 """Bytes of a refusal that are read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Service:
     """A search service. ``section`` names its settings; ``secret`` is kept out of messages."""
 

@@ -16,13 +16,13 @@ import math
 import operator
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, NoReturn
 
 from ragstone.core.access import READERS
 from ragstone.core.errors import UsageError
 from ragstone.core.filters import And, Compare, Exists, Filter, In, Not, Or, Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import is_path
 from ragstone.core.records import Metadata
 
@@ -222,7 +222,7 @@ def _quoted(text: str) -> str:
 # ---------------------------------------------------------------- parsing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Token:
     """A token: ``kind`` is symbol, word, quoted or end; ``at`` is its first character, from 1."""
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Question, Requirement
 from ragstone.core.span import Span
 from ragstone.core.words import Word
@@ -30,7 +30,7 @@ _ENDS = " \t\n.,;:!?"
 _SENTENCE_ENDS = (".", "!", "?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Phrase:
     """Content words of a question: where they are, what kind of thing they name, and what is before them."""
 
@@ -41,7 +41,7 @@ class _Phrase:
     has_article: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Completed:
     """A complete question, the words in lower case by which its names differ from those before, and what else is new.
 

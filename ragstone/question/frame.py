@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Wishes
 from ragstone.language import lexicon, plain
 from ragstone.language.message import MessageWords, message_words, writing
@@ -30,7 +31,7 @@ _LONGEST = 4000
 """Characters of a message that is taken apart; a longer one is left as it is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Framed:
     """What a message asks, what it wishes, and whether it is only about the last answer or its form."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ragstone.core.frozen import frozen
 from ragstone.language import lexicon
 from ragstone.language.talk import talk_words
 from ragstone.question.analysis import keywords_of
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\W_]+")
 _BEFORE_MARK = re.compile(r"\s+(?=[?!.,;:])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NamedDocument:
     """What may be the name of a document; one that is ``described`` has its words in any order in the title.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache, reduce
 
 from ragstone.core.answers import Turn
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Question, Requirement, Wording
 from ragstone.language import language_of
 from ragstone.language.facts import words
@@ -29,7 +30,7 @@ from ragstone.question.talk import talk_of
 from ragstone.respond.replies import asks_back
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Context:
     """What a question is read with.
 

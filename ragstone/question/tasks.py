@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
 from ragstone.core.answers import Message, Turn
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import ChatModel
 from ragstone.core.request import Request
 from ragstone.services.chat import complete_as
@@ -51,7 +51,7 @@ class _Continuation(BaseModel):
     text: _Line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Task:
     """A background task: the form of its result, and what the user said in the conversation, the oldest first."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Comparison, Question
 from ragstone.language import lexicon
 from ragstone.language.files import tried
@@ -25,7 +25,7 @@ MOST_THINGS, MOST_ASPECTS = 8, 12
 _EDGES = " \t,.;:?!\"'“”„«»"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WantedDocuments:
     """Documents that a question wants listed.
 
@@ -41,7 +41,7 @@ class WantedDocuments:
     of_these: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WantedRows:
     """Rows of a table that a question wants listed, and the documents that it may want otherwise."""
 
@@ -54,7 +54,7 @@ class WantedRows:
         return self.otherwise is not None and self.otherwise.of_these
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Thing:
     """Something to compare: its name, its period, or both."""
 
@@ -65,7 +65,7 @@ class Thing:
         return " ".join(filter(None, (self.name, self.period)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WantedComparison:
     """What a question wants compared, and in which aspects; it may name none.
 
@@ -79,7 +79,7 @@ class WantedComparison:
     language: str = "en"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Segment:
     """An enumeration, and what stands before it; ``periods`` are those of its items, if all have one."""
 

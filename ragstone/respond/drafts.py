@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.core.answers import Citation, Draft, SentenceClosed, Statement, TextWritten
 from ragstone.core.errors import ResponseError
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
 from ragstone.core.protocols import Answerer
 from ragstone.core.records import Evidence, Hit, Span
@@ -34,7 +35,7 @@ _NUMBERED = re.compile(r"\[(\d{1,3})\]")
 _MARKER = re.compile(r"\[((?:(?:Web )?Source )?(?:\d+|\?))\]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ClosestPassage:
     """A passage that comes close without answering, and the sentence of it that comes closest."""
 

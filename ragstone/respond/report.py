@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.core.answers import Draft, Statement
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
 from ragstone.core.research import Compared, ItemList
 from ragstone.language import phrases
@@ -21,7 +22,7 @@ MAX_TITLE, MAX_QUOTE = 120, 240
 """Characters of a title, and of a quote, in a list or a comparison."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Section:
     """A section of a report: its heading, and what stands below it."""
 

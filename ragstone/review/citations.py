@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from ragstone.core.answers import Citation
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Place:
     """A range of characters in a document."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.core.errors import UsageError
+from ragstone.core.frozen import frozen
 from ragstone.review.report import EvalReport, QueryResult
 from ragstone.review.significance import Difference, Interval, paired_difference, randomisation_p
 
@@ -15,7 +16,7 @@ _MAX_NAMED = 3
 """Questions that an error names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MeasureComparison:
     """One measure of both reports; ``difference`` is ``b`` minus ``a``. ``b`` wins a question by a better value."""
 
@@ -28,7 +29,7 @@ class MeasureComparison:
     ties: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Change:
     """A question on which the reports differ."""
 
@@ -40,7 +41,7 @@ class Change:
     first_b: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SettingDifference:
     """A setting that differs between the reports; empty if a report does not record it."""
 
@@ -49,7 +50,7 @@ class SettingDifference:
     b: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Comparison:
     """``b`` compared with ``a``. ``changed`` lists questions on which ``metric`` differs, largest gain first."""
 
@@ -72,7 +73,7 @@ class Comparison:
         return tuple(change for change in reversed(self.changed) if change.b < change.a)[:count]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GateResult:
     """Whether a measure fell below a baseline; ``difference`` is the current value minus the baseline."""
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from ragstone.core.errors import SourceError
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Document, Metadata
 from ragstone.review.metrics import Qrels
 
@@ -25,7 +26,7 @@ _CORPUS, _QUERIES, _QRELS = "corpus.jsonl", "queries.jsonl", "qrels.tsv"
 _QUERY_FIELDS = {"id", "text", "lang", "answers", "evidence_sentences", "answerable"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Query:
     """A question of a data set.
 
@@ -42,7 +43,7 @@ class Query:
     extras: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Dataset:
     """Questions and judgements in memory; ``documents`` reads the documents from disk."""
 
@@ -87,7 +88,7 @@ def _name(home: Path) -> str:
 # ---------------------------------------------------------------- lines
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Line:
     """A JSON object and its line."""
 

@@ -12,11 +12,11 @@ import csv
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from itertools import islice, zip_longest
 from pathlib import Path
 
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import file_name
 from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Chunk, Document, Mark
@@ -34,7 +34,7 @@ _CELLS = 6
 _WORD = re.compile(r"\w{3,}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Drafted:
     """A drafted question; ``source`` is a document id and ``evidence`` its exact words, both empty if unanswerable."""
 
@@ -49,7 +49,7 @@ class Drafted:
         return bool(self.source)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Material:
     """A document and its chunks."""
 

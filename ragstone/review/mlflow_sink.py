@@ -11,10 +11,11 @@ import re
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ragstone.core.errors import MissingExtra, RagstoneError
+from ragstone.core.frozen import frozen
 
 _PARAMETERS, _METRICS = 100, 1000
 """Parameters and metrics that MLflow accepts per call."""
@@ -30,7 +31,7 @@ _ENVIRONMENT = {
 """Variables that MLflow reads when it is imported, unless the user has set them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Run:
     """One recorded variant. ``artefacts`` maps file names to texts."""
 
@@ -40,7 +41,7 @@ class Run:
     artefacts: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Point:
     """The metrics of one step, such as one question; ``at`` is in seconds since 1970."""
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 from ragstone.core.errors import NotFound, SourceError
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Document
 from ragstone.review.dataset import Dataset, Query
 
@@ -26,7 +26,7 @@ _SEPARATORS = (",", ";", "\t")
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Row:
     """A row of the table; ``cells`` are its texts by column."""
 

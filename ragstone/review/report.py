@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from ragstone.core.errors import SourceError
+from ragstone.core.frozen import frozen
 from ragstone.review.significance import Interval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Share:
     """A share: ``value`` is ``part`` divided by ``whole``, or None if ``whole`` is 0."""
 
@@ -22,7 +23,7 @@ class Share:
     value: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AnswerReport:
     """How far answers can be trusted, over all questions.
 
@@ -57,7 +58,7 @@ class AnswerReport:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QueryResult:
     """The result of one question: its measures (none without a relevant document), and its answer if it was asked.
 
@@ -79,7 +80,7 @@ class QueryResult:
     confidence: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Group:
     """Judged questions with the same property ``by`` of value ``name``."""
 
@@ -89,7 +90,7 @@ class Group:
     measures: Mapping[str, Interval]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EvalReport:
     """A report. ``measures`` are means with 95% intervals over the ``judged`` queries.
 

@@ -7,17 +7,18 @@ No distribution is assumed, which suits measures that are mostly 0 or 1. Results
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ragstone.core.frozen import frozen
 
 RESAMPLES = 10_000
 _BLOCK = 500
 """Resamples drawn at once, which limits the memory."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Interval:
     """A mean and its confidence interval."""
 
@@ -26,7 +27,7 @@ class Interval:
     high: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Difference:
     """Mean of ``a - b`` with its interval, and ``p``, the probability of so large a difference by chance."""
 

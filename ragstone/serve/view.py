@@ -6,13 +6,14 @@ The owner of the files and administrators are shown everything.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ragstone.core.access import ATTACHED, EVERYONE, READERS, Reader
 from ragstone.core.answers import Answered, Event, EvidenceFound
 from ragstone.core.catalog import Listing
 from ragstone.core.filters import Filter
+from ragstone.core.frozen import frozen
 from ragstone.core.hits import Hits
 from ragstone.core.naming import is_path
 from ragstone.core.records import Document, Hit, Metadata
@@ -21,7 +22,7 @@ from ragstone.query.where import parse, refuse_paths
 from ragstone.serve.plain_notices import plain_notice
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class View:
     """What one reader is shown. Records that they may not read at all never get here."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Protocol
 
 from ragstone.core.errors import KnowledgeBaseError
+from ragstone.core.frozen import frozen
 from ragstone.core.request import BILLION, Meter
 from ragstone.settings.model_servers import LOCAL_SERVERS
 from ragstone.settings.services import ServiceSettings
@@ -23,7 +23,7 @@ _LOCAL = ("huggingface:", "gguf:", "sentence-transformers:", "extractive", *(f"{
 _DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Price:
     """Price, in billionths, of a prompt token and of a completion token."""
 
@@ -65,7 +65,7 @@ def _price(per_million: tuple[float, float]) -> Price:
     return Price(read=read, written=written)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Call:
     """A call of a model: its question or ingest, its tokens, and its cost in billionths (None if unknown)."""
 

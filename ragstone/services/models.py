@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
 
 from pydantic import BaseModel
 
 from ragstone.core.answers import Message, Piece
 from ragstone.core.errors import ModelError, SettingsError
+from ragstone.core.frozen import frozen
 from ragstone.core.import_path import is_importable, load, require
 from ragstone.core.protocols import ChatModel
 from ragstone.core.request import Request
@@ -23,7 +23,7 @@ _SETTING = "respond.model.name"
 _KINDS = ("openai", "azure", "huggingface", "gguf")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Choice:
     """The name of a model with its kind, such as ``openai:gpt-4o-mini`` or ``extractive``, and the reason for it."""
 

@@ -11,12 +11,12 @@ import socket
 import ssl
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
 import httpcore2
 
+from ragstone.core.frozen import frozen
 from ragstone.services.network import Resolve, refusal, resolve
 
 Headers = Mapping[str, str]
@@ -37,7 +37,7 @@ def refuse_none(_headers: Headers) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reply:
     """A reply to a request."""
 

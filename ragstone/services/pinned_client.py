@@ -7,13 +7,13 @@ import random
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import httpcore2
 
 from ragstone.core.errors import SourceError
+from ragstone.core.frozen import frozen
 from ragstone.services.network import checked_addresses
 from ragstone.services.pinned import Reply, in_words, tls
 from ragstone.services.retries import retry_after
@@ -34,7 +34,7 @@ _MEANINGS = {
 _FAILURES = (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.RemoteProtocolError)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Limits:
     """The limits of a connection, and ``setting``, the path of the setting that allows private addresses."""
 
@@ -44,7 +44,7 @@ class Limits:
     setting: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Page:
     """The decoded JSON of a reply, and its header fields by their names in lower case."""
 

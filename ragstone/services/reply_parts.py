@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, cast
 
+from ragstone.core.frozen import frozen
 from ragstone.services.retries import PASSING
 
 Fields = dict[str, Any]
@@ -24,7 +24,7 @@ _WITH_USAGE = frozenset(("usage", "x_groq", *_READ, *_WRITTEN))
 _LASTING_CODES = ("invalid_request_error", "BadRequestError", "not_found_error", "authentication_error")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Part:
     """What an event says.
 
@@ -45,7 +45,7 @@ class Part:
     failure: Failure | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Failure:
     """A failure that a server reports: its words, its code, and whether it may pass."""
 

@@ -9,12 +9,12 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from dataclasses import dataclass
 
 from pydantic import BaseModel
 
 from ragstone.core.answers import Message, Reply
 from ragstone.core.errors import ModelError
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import ChatModel
 from ragstone.core.request import Request
 from ragstone.services.chat import complete, has_form, window_of
@@ -28,7 +28,7 @@ _LOOK = 3.0
 """Seconds that a server has to list its models."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RunningServer:
     """A server and its models; ``trouble`` says why it lists none."""
 
@@ -42,7 +42,7 @@ class RunningServer:
         return f"{self.kind}:{model.name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Trial:
     """What one question showed of a model; ``keeps_form`` says whether it sent the JSON asked for."""
 

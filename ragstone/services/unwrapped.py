@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import cast
 
+from ragstone.core.frozen import frozen
 from ragstone.services.lenient_json import parsed
 
 _FENCED = re.compile(r"(`{3,}|~{3,})[ \t]*(\w*)[ \t]*\n(.*?)\n?[ \t]*\1[ \t]*", re.DOTALL)
@@ -21,7 +21,7 @@ _INNER = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(\w*)", re.MULTILINE)
 _OPENED = re.compile(r"(?:`{3,}|~{3,})[ \t]*(\w*)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Unwrapped:
     """The answer of a reply, and the reasoning that a JSON object had beside it."""
 

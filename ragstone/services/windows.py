@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any, cast
 from urllib.error import HTTPError, URLError
@@ -14,6 +13,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import ProxyHandler, build_opener
 from urllib.request import Request as HttpRequest
 
+from ragstone.core.frozen import frozen
 from ragstone.settings.model_servers import KNOWN_SERVERS, LOCAL_SERVERS, SMALL_WINDOW, Endpoint
 
 Fields = Mapping[str, Any]
@@ -25,7 +25,7 @@ _MAX_BYTES = 16_000_000
 _NO_CHAT = re.compile(r"embed|rerank|whisper|tts|bge-|clip|moderation|dall-e|diffusion", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ServedModel:
     """A model that a server offers; ``window`` is 0 if the server does not say."""
 

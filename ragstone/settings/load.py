@@ -25,6 +25,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from ragstone.core.errors import SettingsError
+from ragstone.core.frozen import frozen
 from ragstone.settings import Settings
 from ragstone.settings.model_servers import KNOWN_SERVERS
 from ragstone.settings.moving import translated
@@ -199,7 +200,7 @@ def read_preset(name: str) -> Tree:
     return tree
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Preset:
     """A built-in preset.
 

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ragstone.core.frozen import frozen
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 """The API of OpenAI itself."""
@@ -14,7 +16,7 @@ SMALL_WINDOW = 4096
 """Tokens that Ollama gives a model by default on a machine without a large GPU."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KnownServer:
     """A server: its address, the environment variable of its key, and the window assumed for its models."""
 
@@ -45,7 +47,7 @@ _ALSO_MODELS = ("mistral",)
 _OLLAMA_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*:[a-z0-9][a-z0-9._-]*|[\w.-]+(/[\w.-]+)+:[\w.-]+", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Endpoint:
     """Where a model is served, and how to speak about it.
 
@@ -60,7 +62,7 @@ class Endpoint:
     window: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Missing:
     """What a model lacks, and the setting that provides it."""
 

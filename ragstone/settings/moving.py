@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, cast
 
 from pydantic import TypeAdapter
 
+from ragstone.core.frozen import frozen
 from ragstone.settings.yaml_text import read_yaml
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Row:
     """What a system has, and what does the same here, both in Markdown."""
 
@@ -21,7 +21,7 @@ class Row:
     here: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Move:
     """The system that a preset stands for, and what becomes of its parts."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from ragstone.core.errors import MissingExtra, SettingsError
+from ragstone.core.frozen import frozen
 from ragstone.core.installation import install_command
 from ragstone.settings import AUTO, Settings
 from ragstone.settings.model_servers import OPENAI_ADDRESS
@@ -27,7 +27,7 @@ NO_ADDRESS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Needs:
     """What an engine needs: a package, the module in it, and the setting with the address of its server."""
 
@@ -57,7 +57,7 @@ SUCCESSOR = "openai:gpt-5.4-mini"
 _WEB = "query.web.engine"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Role:
     """What a model does, the embedded part that replaces it, and the effect."""
 
@@ -73,7 +73,7 @@ _ROLES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Substitute:
     """A setting of a preset, the value it asks for, the value used instead, and a notice for the user."""
 

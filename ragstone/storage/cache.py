@@ -12,10 +12,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from ragstone.core.frozen import frozen
 from ragstone.storage.cache_key import checksum
 from ragstone.storage.sqlite import compact, connect_private
 
@@ -52,7 +52,7 @@ _UNFIT = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sq
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Limit:
     """The limits of one kind of value:
 
@@ -65,7 +65,7 @@ class Limit:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CacheStatus:
     """Entries, size, hits and misses of one kind of value.
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragstone.core.frozen import frozen
 from ragstone.storage.disk import new_file
 from ragstone.storage.files import checksum
 
@@ -27,7 +27,7 @@ CHECKED_AT_ONCE = 64 << 20
 _ALIGNED = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Column:
     """An array that may be larger than memory: its type, its shape, and its content in pieces."""
 
@@ -40,7 +40,7 @@ class Column:
         return prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Described:
     """A file: its name, type and shape of each array, and the CRC-32 of the first array and of the file."""
 

@@ -10,7 +10,6 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from ragstone.catalog.protocol import Catalog, Prepared
 from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.catalog import Stamp
 from ragstone.core.filters import And, Compare, Filter, In, Not
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import VectorIndex
 from ragstone.core.records import Chunk, Document, Matches
 from ragstone.index.follow.protocol import StoreContext, VectorStore
@@ -46,7 +46,7 @@ MakeIndex = Callable[[Path, Catalog], VectorIndex]
 """Returns an index in an empty folder that holds what the catalog does."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class VectorStoreCase:
     """A vector index that holds all of a catalog. ``least`` is the share of the true nearest that it must find.
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
 from ragstone.core.errors import SourceError, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Document, Skipped, Unchanged
 from ragstone.settings import AcquireSettings, CrawlSettings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Page:
     """A page that is new or has changed. ``before`` holds the ids of the documents stored for its earlier text."""
 
@@ -23,7 +23,7 @@ class Page:
     before: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Gone:
     """A stored page that is gone or no longer allowed. ``documents`` holds the ids that it was stored under."""
 
@@ -35,7 +35,7 @@ class Gone:
 Event = Page | Unchanged | Gone | Skipped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Batch:
     """Documents to store and to remove, from a few pages."""
 
@@ -53,7 +53,7 @@ class Batch:
     """Known URLs still to visit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Site:
     """A site to crawl. ``name`` can serve as a file name."""
 

@@ -9,7 +9,6 @@ import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 
 from ragstone.acquire.crawl.links import Links, decoded, read_links, read_robots_words
 from ragstone.acquire.crawl.polite import LONGEST_WAIT, MOST_REDIRECTS, MOVED, PASSING, Client
@@ -20,6 +19,7 @@ from ragstone.acquire.crawl.sitemap import read_sitemaps
 from ragstone.acquire.crawl.state import Row, State, Visit
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
 from ragstone.core.errors import SourceError
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Skipped, Unchanged
 from ragstone.services.pinned import FetchError, Reply
 
@@ -35,7 +35,7 @@ _MOST_REPEATS = 20
 """Pages with the content of another page whose links are followed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Answer:
     """The result of a request: a response, with its links if it is an HTML page, or a failure."""
 

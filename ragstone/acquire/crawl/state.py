@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ragstone.acquire.crawl.urls import Address
 from ragstone.core.errors import Damaged, SourceError
+from ragstone.core.frozen import frozen
 from ragstone.core.traces import Traces
 from ragstone.storage.sqlite import Failed, compact, connect_private, is_damage, reason_of
 
@@ -48,7 +48,7 @@ CREATE INDEX target ON page (target);
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Row:
     """A URL and what is known about it. ``done``: this run has visited it."""
 
@@ -71,7 +71,7 @@ class Row:
         return bool(self.documents)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Visit:
     """The result of a visit. ``settled``: it leaves nothing to store or remove."""
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 from urllib.parse import quote, urljoin, urlsplit
 
 import idna
+
+from ragstone.core.frozen import frozen
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 # Ports of other services, most of them below 1024: a request could be crafted to mean something to them.
@@ -48,7 +50,7 @@ class BadAddress(ValueError):
     """The text is not a web address; the message says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Address:
     """A URL in its canonical spelling, which identifies a page."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from ragstone.core.access import ATTACHED, EVERYONE, READERS, groups_in, is_conversation, narrowed
+from ragstone.core.frozen import frozen
 from ragstone.core.named_groups import Named, is_access_list, named_in, together
 from ragstone.core.records import UNCLEAR, Document, Skipped
 from ragstone.settings import AccessSettings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Given:
     """What is known of the readers of a file from outside.
 

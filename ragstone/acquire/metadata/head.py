@@ -10,13 +10,13 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, cast
 
 import yaml
 
 from ragstone.core.access import READERS
+from ragstone.core.frozen import frozen
 from ragstone.core.named_groups import (
     Named,
     is_access_name,
@@ -51,7 +51,7 @@ LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Makes nothing but texts, lists and mappings."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FrontMatter:
     """The entries of front matter, and where the text begins after it.
 

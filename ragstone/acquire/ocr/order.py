@@ -7,12 +7,12 @@ prices of a receipt, it divides the cells of rows, which are read across.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from ragstone.acquire.ocr.columns import Columns
 from ragstone.acquire.ocr.recognizer import TextLine
+from ragstone.core.frozen import frozen
 
 _SAME_ROW = 0.5
 """Share of the lower of two boxes that both have in common if they are in a row."""
@@ -25,7 +25,7 @@ Row = Sequence[TextLine]
 """Lines side by side, from left to right."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Paragraph:
     rows: Sequence[Row]
 

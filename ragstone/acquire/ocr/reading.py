@@ -6,7 +6,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.acquire.ocr.order import Paragraph, paragraphs
 from ragstone.acquire.ocr.pictures import SMALLEST_SIDE
@@ -15,6 +15,7 @@ from ragstone.acquire.ocr.upright import Box, Turn, turn_of
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import Writer, tidy
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.layout import Placed
 from ragstone.settings import AcquireSettings
 
@@ -26,7 +27,7 @@ _LETTER = re.compile(r"[^\W_]")
 _DIVIDED = re.compile(r"[^\W\d_]-$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Row:
     """A row of a paragraph: its text, how surely it is read, and its box in the picture as it came."""
 
@@ -35,7 +36,7 @@ class Row:
     box: Box
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Scan:
     """A picture as text: paragraphs of rows, in reading order. ``failure`` says why an engine could not read it."""
 

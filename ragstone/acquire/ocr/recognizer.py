@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.core.frozen import frozen
 
 Gray = NDArray[np.uint8]
 """A picture in shape (height, width): 0 is black, 255 is white."""
@@ -19,7 +19,7 @@ DOUBTFUL = 0.85
 """Lines that are read less surely than this may be upside down: turned by half, print is read at 0.4 to 0.7."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TextLine:
     """A line of text, or the part of one that stands alone, such as a cell of a table.
 
@@ -38,7 +38,7 @@ class TextLine:
         return max(self.bottom - self.top, 1.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Recognized:
     """The lines of a picture, in any order.
 

@@ -6,10 +6,10 @@ neighbours do not touch. A box is grown again by the same rule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from ragstone.core.frozen import frozen
 
 _INSIDE = 0.3
 """Pixels above this belong to a line; this and the next two are the values that the network is published with."""
@@ -20,7 +20,7 @@ _MOST_RUNS = 200_000
 """A map with more runs of pixels shows no text but a pattern, and would take minutes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TextBox:
     """A box around a line, in pixels, that leans by ``slope`` (pixels down for each to the right).
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from ragstone.acquire.ocr.recognizer import Gray, TextLine
+from ragstone.core.frozen import frozen
 
 _SIDE = 1000
 """Pixels of the longer side of the picture that is examined."""
@@ -28,7 +27,7 @@ Box = tuple[float, float, float, float]
 """Left, top, right and bottom, as fractions of the sides of a picture."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Turn:
     """How a picture is turned upright: by ``quarters`` of a turn counter-clockwise, then by ``degrees``."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from ragstone.acquire.readers.encodings import guess_encoding, is_western
 from ragstone.core.errors import SourceError
+from ragstone.core.frozen import frozen
 from ragstone.core.reading import GUESSED, REPLACED, note_of
 from ragstone.core.record import file_of
 from ragstone.core.records import Decoded, Document
@@ -35,7 +35,7 @@ _MOST_REPLACED = 0.1
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Encoding:
     """An encoding to open a file with. ``note`` says what was guessed or lost; it is empty if nothing was."""
 

@@ -15,6 +15,7 @@ from ragstone.acquire.metadata.groups import NOTHING_GIVEN, Given
 from ragstone.acquire.readers.decode import Unreadable, clean
 from ragstone.acquire.readers.tables.grid import Box, Cell, Grid, grid
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.layout import Placed
 from ragstone.core.reading import PARTIAL
 from ragstone.core.records import Document, Mark, Metadata
@@ -43,7 +44,7 @@ class Budget:
     files_left: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Wanted:
     """A page to draw: its number, from 0, and the width of the image in pixels."""
 
@@ -51,7 +52,7 @@ class Wanted:
     width: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class File:
     """A file to read.
 
@@ -74,7 +75,7 @@ class File:
     wanted: Wanted | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Part:
     """A file inside a file, such as the attachment of an e-mail."""
 
@@ -82,7 +83,7 @@ class Part:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Parsed:
     """The text of a file. ``facts`` become metadata; ``parts`` are read as files of their own.
 

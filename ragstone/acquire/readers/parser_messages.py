@@ -6,18 +6,18 @@ import json
 import os
 from base64 import b64decode, b64encode
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Wanted
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.layout import packed, unpacked
 from ragstone.core.records import Mark
 from ragstone.settings import AcquireSettings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Request:
     """A file to read, by which reader, and how many of its pictures at most."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from ragstone.core.errors import SourceError, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.services.network import checked_addresses
 from ragstone.settings import AcquireSettings, ConnectionSettings, RemoteSettings
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SETTING = "acquire.remote.allow_private"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Address:
     """An address in its parts, decoded. ``path`` has no slash at its ends; ``port`` is 0 if none is named."""
 
@@ -48,7 +48,7 @@ class Address:
         return f"{'http' if self.scheme.endswith('http') else 'https'}://{self.server}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Opening:
     """What a source is opened with: its settings, and a folder where it may keep what later syncs need."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
 from urllib.parse import urlencode, urljoin
@@ -12,6 +11,7 @@ from ragstone.acquire.remote.address import Address, Opening
 from ragstone.core.access import EVERYONE
 from ragstone.core.errors import SourceError, UsageError
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Skipped
 from ragstone.core.source import Entry
 from ragstone.services.pinned_client import PinnedClient
@@ -32,7 +32,7 @@ _EXPANDED = (
 Json = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Page:
     """A listed page. ``named`` are the groups that its own restrictions let in; None if it has none."""
 

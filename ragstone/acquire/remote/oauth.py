@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from ragstone.acquire.remote.address import Opening
 from ragstone.core.errors import SourceError
+from ragstone.core.frozen import frozen
 from ragstone.services.pinned_client import PinnedClient
 
 _EARLY = 120.0
@@ -17,7 +17,7 @@ _EARLY = 120.0
 _FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TokenRequest:
     """Where a token is requested, and the fields of the form."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import quote, unquote, urlsplit
 
@@ -13,6 +12,7 @@ from ragstone.acquire.readers.office.package import Element, parse_xml
 from ragstone.acquire.remote.address import Address, Opening
 from ragstone.acquire.sources.walk import is_passed_over
 from ragstone.core.errors import SourceError
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Skipped
 from ragstone.core.source import Entry
 from ragstone.services.pinned_client import PinnedClient
@@ -24,7 +24,7 @@ _ASKED = (
 _DAV = "{DAV:}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Member:
     """A file or folder that the server lists, by its decoded path without slashes at its ends."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragstone.chunk.sentence import sentences
 from ragstone.core.access import OWNER
 from ragstone.core.errors import ModelError, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import ChatModel
 from ragstone.core.records import Chunk
 from ragstone.core.request import Request
@@ -22,7 +22,7 @@ _SHORTEST = 200
 """Characters of a passage that a model is asked about, if there are enough of these."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Drafts:
     """Drafted questions, the model that wrote them (empty: rules), and how many of its drafts were dropped."""
 

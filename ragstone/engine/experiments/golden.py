@@ -6,11 +6,11 @@ search legs. A replay is only an estimate, because later stages change the ranki
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragstone.core.access import OWNER
 from ragstone.core.errors import UsageError
+from ragstone.core.frozen import frozen
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.legs import UNMEASURED_WEIGHT
 from ragstone.learning.observation import ReplayCase
@@ -18,7 +18,7 @@ from ragstone.learning.proposals import Proposal
 from ragstone.review.questions import read_questions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Suggestion:
     """The number of questions, and the proposal that they support, if any."""
 

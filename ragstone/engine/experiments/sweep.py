@@ -7,13 +7,14 @@ questions selects the winner. Only the baseline and the winner run on the other 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
 
 from ragstone.core.access import OWNER
 from ragstone.core.errors import UsageError
+from ragstone.core.frozen import frozen
 from ragstone.engine.experiments.bench import Bench, OnMessage, open_bench
 from ragstone.engine.experiments.measure import stamped
 from ragstone.engine.experiments.preset import as_preset
@@ -28,7 +29,7 @@ from ragstone.settings import Settings
 BASELINE = "baseline"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class VariantResult:
     """A variant on the selection half. ``p`` is corrected for the number of variants; it is None for the baseline.
 
@@ -47,7 +48,7 @@ class VariantResult:
         return " ".join(self.settings) or BASELINE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HeldOutResult:
     """Baseline and winner on the held-out half; ``difference`` is winner minus baseline."""
 
@@ -57,7 +58,7 @@ class HeldOutResult:
     difference: Difference
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SweepReport:
     """The result of a sweep.
 

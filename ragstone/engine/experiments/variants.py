@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from random import Random
 
 from ragstone.core.errors import UsageError
+from ragstone.core.frozen import frozen
 
 _RANGE = re.compile(r"(-?\d*\.?\d+)\.\.(-?\d*\.?\d+)")
 _EXCLUDED_SECTIONS = {
@@ -22,7 +22,7 @@ _MAX_DRAWS = 50
 """Maximum of draws per variant; a small space is exhausted soon."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Dimension:
     """A setting and its candidates: ``values``, or any number from ``low`` to ``high``."""
 

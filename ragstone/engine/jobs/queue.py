@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any, Literal, Protocol
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Decoded, Skipped
 from ragstone.core.reports import AddReport
 from ragstone.core.traces import Traces
@@ -46,7 +47,7 @@ def longest(lease: float) -> float:
     return 2 * max(lease, LONGEST_PAUSE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Work:
     """The input of a job: files, the groups that may read them and those of their writer, or sources.
 
@@ -60,7 +61,7 @@ class Work:
     conversation: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Job:
     """A piece of work and its state. ``reader`` owns the job; times are seconds since 1970.
 
@@ -87,7 +88,7 @@ class Job:
         return self.state not in UNFINISHED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobCounts:
     """Numbers of stored jobs for workers. ``problem`` says why they are unknown; it is empty if they are known."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ragstone.core.frozen import frozen
 from ragstone.engine.jobs.queue import JobQueue
 from ragstone.engine.lazy import Lazy
 from ragstone.engine.location import open_journal
@@ -29,7 +29,7 @@ SHARED_SAVE_SECONDS = 5.0
 """The same if several processes serve: each reports what the others have written."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HistoryParts:
     """The records of people's use; they belong to the knowledge base, not to a version.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragstone import index
 from ragstone.acquire.metadata import language
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import Analyzer, Embedder
 from ragstone.engine.lazy import Lazy
 from ragstone.engine.parts.source import Source
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragstone.index.keyword.terms import Terms
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class IndexParts:
     """The indexes. ``mirror`` keeps a copy of the documents for other programs, if the settings request it."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 from ragstone import chunk, index, rank
 from ragstone.core.answers import Draft
 from ragstone.core.errors import MissingExtra, SettingsError
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import (
     Answerer,
     ChatModel,
@@ -46,7 +46,7 @@ LEAST_MARKS = 0.7
 """Overall score from which a judge accepts a cheaper model's answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelParts:
     """The readers and writers.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ragstone.catalog.location import Location
 from ragstone.catalog.protocol import Catalog
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import Embedder
 from ragstone.engine.lazy import Pool
 from ragstone.settings import IndexSettings
@@ -18,7 +19,7 @@ BuildEmbedder = Callable[[IndexSettings, ServiceSettings], Embedder]
 """Returns the embedder that the settings name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Source:
     """The inputs of a version that do not depend on the settings of a question.
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.chunk import Outlined, sentences
 from ragstone.core.access import both
 from ragstone.core.errors import RetrievalError
 from ragstone.core.filters import Filter, In
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
 from ragstone.core.question import Question
 from ragstone.core.record import record_of
@@ -51,7 +52,7 @@ SURE = 0.95
 """Probability of a cell that is taken from the section, or the row and column, of its names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Cell:
     """What a document says of a thing in an aspect: the characters of a hit, and the probability that they answer."""
 
@@ -60,7 +61,7 @@ class _Cell:
     probability: float = SURE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Column:
     """A thing; if it is a document, its chunks and its sections with their titles, which are characters of it."""
 

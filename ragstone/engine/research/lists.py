@@ -17,13 +17,14 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone import index
 from ragstone.chunk import sentences
 from ragstone.core.access import both
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import And, Compare, Filter, In, Or
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
 from ragstone.core.question import Comparison, Question
 from ragstone.core.records import BOOKKEEPING, DATE_KEYS, MENTIONS, Chunk, Hit, Matches, Span, date_of
@@ -63,7 +64,7 @@ _LONGEST_VALUE, _MOST_VALUES = 80, 2000
 _DATE = re.compile(r"(?:1[5-9]|20)\d\d(?:-\d\d.*)?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Limits:
     """The filter that a question means, and the words that are left of its subject.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
 
+from ragstone.core.frozen import frozen
 from ragstone.core.question import PERIODS, Question
 from ragstone.core.request import Request
 from ragstone.core.research import STOP, Action
@@ -16,7 +16,7 @@ BARREN = 3
 """Actions in a row without a new passage, after which nothing more is expected."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Planned:
     """The next action; ``by_model`` says who planned it, ``note`` what was wrong with a reply."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.core.access import both
 from ragstone.core.answers import Answered, Draft, Event, EvidenceFound, SentenceClosed, TextWritten, Turn
 from ragstone.core.errors import ResponseError, RetrievalError
 from ragstone.core.filters import Filter, In
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Question
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Deadline, Request
@@ -60,7 +61,7 @@ EXPECTED = 8
 Parts = AsyncGenerator[TextWritten | SentenceClosed | Draft]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _LaidOut:
     """A list or a comparison as a draft, with its evidence."""
 
@@ -68,7 +69,7 @@ class _LaidOut:
     checked: Checked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Begun:
     """The first search for a part of a question: what it found, and whether no passage alone has most of the part."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ import numpy as np
 
 from ragstone.core.catalog import Stamp
 from ragstone.core.errors import Damaged, MissingExtra
+from ragstone.core.frozen import frozen
 from ragstone.index.follow.protocol import StoreContext
 from ragstone.storage.columns import Column, Described, map_columns, verify, write_columns
 from ragstone.storage.disk import drop, make_folder, sync_folder
@@ -49,7 +50,7 @@ REFINED = 8
 """How many times more rows PQ is asked for than wanted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class _State:
     """The content of a file; never changed, only replaced. ``learnt`` is the number of vectors it was trained on."""
 

@@ -6,13 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
 from ragstone.core.catalog import EngineStatus, IndexedCatalog, Stamp
 from ragstone.core.errors import EngineBehind, EngineError
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import Closable
 from ragstone.index.follow.protocol import Configured, RowStore
 from ragstone.services.breaker import Breaker
@@ -31,7 +31,7 @@ LOOK_AGAIN = 2.0
 """Seconds until an engine that is behind is asked again how far it is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Lag(Generic[Added]):
     """What an engine synced to ``since`` lacks of the catalog at ``now``, and the time of that comparison.
 

@@ -6,11 +6,11 @@ CONTRIBUTING.md says how to add a vector store.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ragstone.core.catalog import EngineStatus, Stamp
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import LexicalIndex, VectorIndex
 from ragstone.index.keyword.scoring import Weighed
 from ragstone.settings.services import ServiceSettings
@@ -29,7 +29,7 @@ ROUNDED = 1e-3
 """Most that a component of a vector of length 1 may differ because an engine has rounded it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StoreContext:
     """What a store for vectors is built from.
 
@@ -46,7 +46,7 @@ class StoreContext:
     shelf: Shelf | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Differences:
     """Rows of an engine that differ from the catalog, apart from those it has yet to sync; each ascending.
 

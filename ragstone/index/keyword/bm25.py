@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from ragstone.core.ascending import contained
 from ragstone.core.catalog import NO_MATCHES, IndexedCatalog, Stamp
 from ragstone.core.errors import Damaged
 from ragstone.core.filters import Filter
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import Analyzer, Detector
 from ragstone.core.records import Chunk, Matches
 from ragstone.index.keyword.analyze import PAIR, START, fold
@@ -59,7 +60,7 @@ MOST_TERMS = 1024
 """A longer question is cut: no more clauses than the engine searches in milliseconds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Seen:
     """What was read of the index when its files had these identities; nothing if there are no statistics.
 
@@ -68,7 +69,7 @@ class _Seen:
     """
 
     files: tuple[tuple[int, int, int], ...] = ()
-    stamp: Stamp = Stamp()  # noqa: RUF009 - frozen
+    stamp: Stamp = Stamp()
     statistics: Statistics | None = None
     languages: Mapping[str, float] = field(default_factory=dict[str, float])
     book: Wordbook = field(default_factory=Wordbook)

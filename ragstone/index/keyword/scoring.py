@@ -9,18 +9,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragstone.core.frozen import frozen
 from ragstone.index.keyword.analyze import weight_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Weighed:
     """A query term, its weight, and the number of chunks that have it."""
 

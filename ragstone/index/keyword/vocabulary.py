@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragstone.core.frozen import frozen
 from ragstone.index.keyword.analyze import fold
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _LETTERS_CHANGED, _CHANGED = 2, 6
 extra letter one and three, two exchanged letters none and six."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Words:
     """n words sorted by length, then by bytes. ``starts`` (n + 1,) are their places in ``text``, which is UTF-8.
 
@@ -64,7 +65,7 @@ class Words:
             KeyError: an array is missing.
             ValueError: the arrays do not fit together.
         """
-        made = cls(**{name: arrays[name] for name in cls.__slots__})
+        made = cls(**{one.name: arrays[one.name] for one in fields(cls)})
         expected = {"starts": "<u4", "text": "|u1", "lengths": "|u1", "letters": "<u4", "pairs": "<u8"}
         fits = all(arrays[name].dtype.str == dtype for name, dtype in expected.items())
         sizes = {len(made.starts) - 1, len(made.lengths), len(made.letters), len(made.pairs)}
@@ -73,7 +74,7 @@ class Words:
         return made
 
     def to_arrays(self) -> Arrays:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def __len__(self) -> int:
         return len(self.lengths)

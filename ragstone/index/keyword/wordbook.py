@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from ragstone.core.frozen import frozen
 from ragstone.index.keyword.analyze import words
 from ragstone.index.keyword.profiles import BUCKETS, Learning, Profiles
 from ragstone.index.keyword.vocabulary import MOST, Words, kept
@@ -24,7 +25,7 @@ _SEEN = 200_000
 """The most recent words to remember, in order to skip repetitions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Wordbook:
     """``words`` and ``profiles`` as stored in ``file``, and the ``late`` words of the manifest."""
 

@@ -7,10 +7,11 @@ centroid than to the next one. Of the numbers that are nearly as good as the bes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ragstone.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ LEAST_ADDED = 20
 """Added vectors from which their fit is looked at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Themes:
     """The theme of each chunk of a selection.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ import numpy as np
 from ragstone.core.catalog import NO_MATCHES, IndexedCatalog, Stamp
 from ragstone.core.errors import Damaged
 from ragstone.core.filters import Filter
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Matches
 from ragstone.index.vectors.segments import Segment, columns_of, mergeable, merged, nothing, segment_of
 from ragstone.index.vectors.sketch import Sketcher
@@ -45,7 +46,7 @@ QUICK = 200_000
 than switching to a thread and back."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class _State:
     """The index at one commit; never changed, only replaced, so that searches need no lock.
 

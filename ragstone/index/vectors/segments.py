@@ -7,11 +7,12 @@ the next: so a change costs as much as it is large, and few segments are searche
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragstone.core.frozen import frozen
 from ragstone.index.vectors.sketch import Codes, Query, Sketcher, nearest
 from ragstone.storage.columns import Column, Described
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _BLOCK = 65_536
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Segment:
     """``rows`` (n,) ascend. There are either ``vectors`` (n, dimensions) or ``codes`` of them.
 

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragstone.core.frozen import frozen
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -46,7 +48,7 @@ _WORD = 64
 _PLACES = (1 << np.arange(STEPS, dtype=np.uint8))[:, None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Codes:
     """What is kept of n vectors. The n-th number of each is that of the n-th vector.
 
@@ -63,7 +65,7 @@ class Codes:
         return len(self.norms)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Query:
     """A query as the comparisons need it."""
 

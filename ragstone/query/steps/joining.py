@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from itertools import islice
 from math import exp, log
 from typing import Literal, NamedTuple
 
+from ragstone.core.frozen import frozen
 from ragstone.query.steps.names import beginning, words
 from ragstone.query.steps.passages import Passage, Sentence, Weighed
 
@@ -29,7 +29,7 @@ Rarity = Callable[[Sequence[str]], Sequence[float]]
 """Returns the inverse document frequency of words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen(eq=False)
 class Candidate:
     """A passage that was found: its id, and its score, the higher the better."""
 
@@ -38,7 +38,7 @@ class Candidate:
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Link:
     """How a passage leads to another one.
 
@@ -55,7 +55,7 @@ Leads = Mapping[int, Sequence[tuple[Link, int]]]
 """What leads to candidates by their places: each link with the place that it comes from."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Chosen:
     """A chosen candidate by its place, and the words of the question that those chosen before had not.
 

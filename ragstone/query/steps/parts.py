@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Question
 from ragstone.language import lexicon
 from ragstone.query.steps.names import NAME, Mentions, content, without_stop_words, words
@@ -24,7 +24,7 @@ _LONGEST = 5
 """Words of something compared that is not a name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Part:
     """Something that a question names beside others, and the question about it alone."""
 

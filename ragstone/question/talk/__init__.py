@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import get_args
 
+from ragstone.core.frozen import frozen
 from ragstone.core.kinds import CollectionFact, TalkKind
 from ragstone.core.question import Talk
 from ragstone.language.talk import talk_words, talking
@@ -41,14 +41,14 @@ _WORD = re.compile(r"[\w+#&/@-]+(?:[.:_][\w+#&/@-]+)*")
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Pattern:
     kind: TalkKind
     fact: CollectionFact | None
     pattern: re.Pattern[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Language:
     """The patterns of a language; ``filler`` matches what may stand before or behind a question.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from ragstone.core.answers import Draft
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit
@@ -40,7 +40,7 @@ _TOKEN = re.compile(rf"{_FIGURE.pattern}|[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+|#")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Cell:
     """A cell with a figure, and what names its row and its column."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.core.answers import Citation, Draft, Statement
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Hit, Span
 from ragstone.respond.drafts import cite, shortened, unmarked
 from ragstone.respond.links import strip_links
@@ -19,7 +20,7 @@ BETWEEN = " — "
 """Stands between two quotes that are set side by side."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Labelled:
     """A quote, and what stands before it: a date or the name of a document, or nothing."""
 
@@ -33,7 +34,7 @@ class Labelled:
         return cls(hit=quote.hit, span=quote.span, label=label)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Group:
     """Lines below a heading; a line has several quotes if they are set side by side."""
 

@@ -7,16 +7,16 @@ therefore joined by how much they say, the smallest first, and not cut off below
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
+from ragstone.core.frozen import frozen
 from ragstone.respond.proof.records import Quote
 
 ENTRY = 400
 """Characters that can be quoted of a section, below which it says little alone, as an entry of a list does."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Section:
     """The text from one heading to the next, from character ``start``; ``level`` is 0 before the first heading."""
 
@@ -32,7 +32,7 @@ class Section:
         return sum(one.span.end - one.span.start for one in self.quotes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Part:
     """Sections that follow one another; ``level`` is the highest of theirs, ``size`` what can be quoted of them."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import log
 
 from ragstone.core.answers import Draft
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
@@ -37,7 +37,7 @@ LEAST_LETTERS = 3
 _WORD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Theme:
     """The passages of a theme closest to its centre, closest first, how many it has, and its title if it has one."""
 

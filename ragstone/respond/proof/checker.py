@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import Entailment, SentenceSplitter, Weigher
 from ragstone.core.readings import Judgement
 from ragstone.core.records import Hit, Span
@@ -49,7 +49,7 @@ _UNREAD = -2.3
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reading:
     """A sentence beside the passages.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Span
 from ragstone.language import language_of, lexicon, plain
 from ragstone.language.facts import Word, alike, words
@@ -38,7 +38,7 @@ _CASED_NOUNS = ("de",)
 """Languages whose common nouns have a capital, so that capitals tell no names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Doubt:
     """A part of a sentence and why it is wrong, in a reader's words."""
 

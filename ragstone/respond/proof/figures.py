@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Span
 from ragstone.language import lexicon, plain
 from ragstone.language.money import MARK, SIGN, currency_of
@@ -62,7 +63,7 @@ _SMALL = 12
 """Counts up to here may be counted by the writer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Figure:
     """A figure: its readings (1.000 has two), its unit or kind, and half of its last digit.
 

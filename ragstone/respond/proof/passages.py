@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from threading import Lock
 from weakref import WeakValueDictionary
 
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Hit
 from ragstone.language import plain
@@ -23,7 +24,7 @@ MAX_CACHED = 128
 """Passages that are kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Placed:
     """A figure of a passage, the sentence or row in which it stands, and the head of its column."""
 

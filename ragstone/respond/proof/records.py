@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from ragstone.core.answers import State
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond.proof.said import NOTHING, Said
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Quote:
     """Quoted words of a hit; ``span`` refers to ``hit.chunk.text``."""
 
@@ -20,7 +20,7 @@ class Quote:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Proof:
     """The state of a sentence, how strongly the evidence supports it (0 to 1), and the quotes to show with it.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ragstone.core.frozen import frozen
 from ragstone.core.words import Word
 from ragstone.language.facts import words
 from ragstone.respond.proof.figures import Figure, figures
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Said:
     """The question and the sentences before one, read once: what they say is no new claim.
 

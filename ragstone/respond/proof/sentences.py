@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Question
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
@@ -27,7 +28,7 @@ AGAINST = Proof(state="contradicted", support=0.0, reason="the answer says the o
 """Of yes or no that the answer itself denies."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Proved:
     """A sentence of an answer, what it claims, and its proof."""
 

@@ -23,8 +23,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 
+from ragstone.core.frozen import frozen
 from ragstone.respond.quoting.scored import Told
 
 STEADY = 4
@@ -33,7 +34,7 @@ HALF = 0.5
 """Share of known words below which a question is taken to be in another language than the documents."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Features:
     """Input of the estimate.
 
@@ -60,7 +61,7 @@ class Features:
     behind: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Coefficients:
     """What each feature adds to the log odds; ``bias`` is the value without any.
 

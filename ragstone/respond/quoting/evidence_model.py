@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question
 from ragstone.core.request import Request
@@ -26,7 +27,7 @@ from ragstone.respond.quoting.scored import Sentence, Told, language_at_start, r
 _LEAST_SPREAD = 1e-3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SentenceFeatures:
     """What is known of a sentence; similarities are in standard deviations of those of all sentences read.
 

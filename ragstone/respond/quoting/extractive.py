@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.core.answers import Draft, SentenceClosed, TextWritten, Turn
+from ragstone.core.frozen import frozen
 from ragstone.core.kinds import Kind
 from ragstone.core.protocols import PassageReader, SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.question import Question
@@ -72,7 +73,7 @@ _RISK_TOO_SMALL = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Reading:
     """The sentences of the evidence, those that can be quoted, those that are, and what others say instead."""
 

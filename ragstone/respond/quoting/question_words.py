@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question
 from ragstone.core.request import Request
@@ -13,7 +13,7 @@ from ragstone.language import lexicon
 from ragstone.language.facts import STEM, form, is_form
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Match:
     """How well a text matches a question.
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Chunk, Hit, Span
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.quoting.scored import Sentence, Told, language_at_start
@@ -22,7 +23,7 @@ _GAP = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,2}[.)])\s+|\[\d{1,3}\]\s*)?")
 """What may stand between two sentences of one passage: white space, and the mark of a list item or a footnote."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Quote:
     """Words of one hit, in one piece; ``code`` is the code chunk that they introduce."""
 
@@ -168,7 +169,7 @@ def _is_inside(quote: Quote, other: Quote) -> bool:
 # ---------------------------------------------------------------- which sentences
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Amount:
     """How much is quoted.
 
@@ -192,7 +193,7 @@ with coefficients fitted to the others, more answers touch marked evidence than 
 about as precise."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Likely:
     """A sentence that can be quoted, and the probability that it belongs to the evidence.
 

@@ -8,11 +8,12 @@ another question.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cmp_to_key
 
 from ragstone.core.answers import Draft
 from ragstone.core.editions import VERSION_OF, Edition, edition_of
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
 from ragstone.core.question import Question
 from ragstone.core.record import record_of
@@ -32,7 +33,7 @@ _SHARED = 2
 _LONGEST_NAME = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rivals:
     """A quote, and what ``older`` versions of its document and documents ``against`` it say instead, newest first."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Question
 from ragstone.language.facts import words
 from ragstone.respond import passage_structure as structure
@@ -23,7 +23,7 @@ from ragstone.respond.quoting.scored import Sentence
 Quotable = Sentence | Quote
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rule:
     """A rule for the questions that it ``applies`` to.
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import PassageReader, SentenceSplitter, TokenMatcher
 from ragstone.core.readings import Reading
 from ragstone.core.record import prose_start
@@ -33,7 +34,7 @@ _BULLET = re.compile(r"(?:[-*+>:]|#{1,6}|\d{1,2}[.)]|\[\d{1,3}\])\s+")
 _EDGE = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Told:
     """What the reader says of a sentence, as log odds.
 
@@ -45,7 +46,7 @@ class Told:
     short: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sentence:
     """A sentence of the hit at this place among the hits.
 

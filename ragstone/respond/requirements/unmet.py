@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import exp
 
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question, Requirement, RequirementKind
 from ragstone.core.records import OF_READING, Chunk, Evidence
@@ -50,7 +50,7 @@ _HIDDEN = OF_READING | {"content_hash"}
 """Metadata that say nothing about the subject."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Lack:
     """A requirement that the quoted passage does not meet.
 
@@ -164,7 +164,7 @@ class Passage:
         return initials(name, self.words) or (name.capitals and len(own) >= _ACRONYM and own in self._initials)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Kind:
     """How a passage meets requirements of a kind, and what that gains (`ragstone.respond.quoting.rules`).
 

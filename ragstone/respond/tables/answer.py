@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 
 from ragstone.core.answers import Draft, Statement
+from ragstone.core.frozen import frozen
 from ragstone.core.kinds import Kind
 from ragstone.core.naming import name_of
 from ragstone.core.protocols import Weigher
@@ -51,7 +52,7 @@ _SHARE = re.compile(r"\d\s?(?:%|per ?cent)")
 _PERCENT = re.compile(r"%|\bpercent|\bchange %", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TableReader:
     """Reads the tables among the hits.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question
 from ragstone.core.request import Request
@@ -63,7 +64,7 @@ WEAK = 0.3
 """Factor of the weight of words that alone name nothing, such as "total"."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Terms:
     """Words for one thing, and what the words of a question say about the kind of answer.
 

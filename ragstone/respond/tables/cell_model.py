@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.frozen import frozen
 from ragstone.respond.tables.asked import Asked
 from ragstone.respond.tables.features import CellFeatures
 
@@ -23,7 +24,7 @@ _VALUES = attrgetter(*FEATURES)
 _LEAST = 1e-4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Certainty:
     """What says whether the best cell is right.
 
@@ -53,7 +54,7 @@ class Certainty:
         return replace(self, calculates=0.0, orders=0.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Model:
     """Coefficients of the comparison of cells, and bias and coefficients of the probability that the best is right."""
 

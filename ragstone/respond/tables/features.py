@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from math import log
 
+from ragstone.core.frozen import frozen
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
@@ -37,7 +37,7 @@ _NOTES = re.compile(r"(?<!\s)\s*\([^()]*\)|[*†‡]")
 _WHOLE = re.compile(r"100(?:\.0+)?\s*%?$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TableCell:
     """A cell of a table in a hit, with its row."""
 
@@ -48,7 +48,7 @@ class TableCell:
     cell: Cell
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CellFeatures:
     """What is known of a cell; shares are of the question's words by weight, if not said otherwise.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from string import ascii_lowercase
@@ -12,6 +12,7 @@ from string import ascii_lowercase
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.frozen import frozen
 from ragstone.core.question import Extreme
 from ragstone.core.table import Cell
 from ragstone.language import lexicon, plain
@@ -38,7 +39,7 @@ _WHOLLY = 0.999
 """Share of a question that a table names together with its titles, up to rounding, if it names all."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Looked:
     """The cells that answer a question most likely, and the probability that they are right.
 
@@ -178,7 +179,7 @@ def _compared(
     return Looked(cells=tuple(row.cells[n] for n in order), probability=row.probability)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Row:
     """The figures of a row for periods of one kind, with their values, and the probability that it is the row."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
+from ragstone.core.frozen import frozen
 from ragstone.core.record import record_of
 from ragstone.core.records import Hit
 from ragstone.core.table import table_of
@@ -25,7 +26,7 @@ from ragstone.respond.tables.wording import distinct, has_words
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Attribute:
     """What is compared: the cells of one column, None for a thing that no row names; no cells if no table has it.
 
@@ -109,7 +110,7 @@ class _Rows:
         return _Meant(table=self, attributes=[attribute], date=times[latest])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Meant:
     """What of a table an aspect means; ``date`` is the year and the month of its heading, if it only says when."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
 from ragstone.core.question import Comparison, RowLimit
 from ragstone.core.record import record_of
@@ -42,7 +42,7 @@ _ROW = frozenset(["row", "record", "entry", "entries", "item", "line"])
 """Words for the rows of any table."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Column:
     """A column of a table: its heading, the words of that, and its cells by the number of the row."""
 
@@ -51,7 +51,7 @@ class _Column:
     cells: dict[int, TableCell]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Whole:
     """All rows of a table, in order, and its columns; ``named`` are the words of what names the table."""
 
@@ -61,7 +61,7 @@ class _Whole:
     columns: Sequence[_Column]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Condition:
     """A value that some rows have in a column."""
 
@@ -73,7 +73,7 @@ class _Condition:
         return {n for n, one in self.column.cells.items() if normalized(one.cell.text) == self.value}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FittingRows:
     """The rows of a table that fit, each by the cell that names it, of how many, and what was compared in words."""
 
@@ -270,7 +270,7 @@ def _largest(
     return _looked(cells, f"{_of(whole, conditions, len(among))}: {shown}", conditions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Fit:
     """The rows that have all that the question says, in order, the column that names them, and their limit in words."""
 
@@ -279,7 +279,7 @@ class _Fit:
     limit: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Limited:
     """The columns that a limit is for, the rows within it, and the limit in words."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
 from ragstone.core.question import Question
 from ragstone.core.records import Hit
@@ -33,7 +33,7 @@ _BEGINNING = 40
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Verdict:
     """Yes or no at the beginning of a sentence, and the rest of it, which may be empty."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from ragstone.core.frozen import frozen
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
 
@@ -53,7 +53,7 @@ def _mark() -> re.Pattern[str]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Marked:
     """A mark, characters ``start`` to ``end`` of a text with the space before it, and the sources that it names."""
 

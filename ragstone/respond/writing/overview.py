@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 
 from ragstone.core.answers import Draft, Message, SentenceClosed, TextWritten
 from ragstone.core.errors import ModelError
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
 from ragstone.core.protocols import Answerer, ChatModel
 from ragstone.core.question import Question
@@ -36,7 +36,7 @@ Reply in the language of the request."""
 _REQUEST = "{text}\n\nThe request: {question}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Planned:
     """What writing an overview will take: at most this many ``calls`` and ``tokens``, for prompts and replies together.
 

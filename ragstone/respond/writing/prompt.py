@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.core.answers import Message, Turn
 from ragstone.core.errors import SettingsError
+from ragstone.core.frozen import frozen
 from ragstone.core.kinds import Kind
 from ragstone.core.naming import file_name, name_of
 from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata, Passage, SourceType, beside, date_of
@@ -75,7 +76,7 @@ class Prompt(BaseModel):
         return _put(marker, {"number": str(number)})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ComposedPrompt:
     """The messages for the model, and the hits in them in the order of their numbers.
 
@@ -87,7 +88,7 @@ class ComposedPrompt:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PromptBudget:
     """Limits of a prompt: tokens of evidence and conversation together, and characters of a source (0: all)."""
 

@@ -10,8 +10,8 @@ sentence is longer than `MAX_SENTENCE`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from ragstone.core.frozen import frozen
 from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Span
 from ragstone.respond.links import break_links, replace_links, strip_links_from_code
@@ -35,7 +35,7 @@ _LOOKBACK = 40
 """Characters before a piece that decide whether a sentence may end in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sentence:
     """A complete sentence, the white space before it, and the numbers of the sources that the model claims for it."""
 

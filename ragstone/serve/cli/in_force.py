@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from ragstone.catalog.location import engines_in_use
 from ragstone.core.errors import NotFound, SettingsError
+from ragstone.core.frozen import frozen
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.leaving import Destination, destinations
 from ragstone.history.changed_settings import ChangedSetting, ChangedSettings
@@ -21,7 +22,7 @@ from ragstone.settings.load import Tree, leaves, load, merge, parse_overrides, p
 from ragstone.settings.substitutes import unused_keys
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Setting:
     """A setting, its value and its origin."""
 
@@ -31,7 +32,7 @@ class Setting:
     description: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class InForce:
     """All settings, the writer of the answers, in words, and what would leave this machine.
 

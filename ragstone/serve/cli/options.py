@@ -6,12 +6,14 @@ import inspect
 import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from ragstone.core.frozen import frozen
 
 if TYPE_CHECKING:
     from ragstone.engine.knowledge_base import KnowledgeBase
@@ -52,7 +54,7 @@ Create = Annotated[bool, typer.Option("--create", help="Create an empty knowledg
 Explain = Annotated[bool, typer.Option("--explain", help="Show the history of each score.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Asked:
     """The settings of the command line; ``notices`` says whether `open` reports replaced parts of the preset."""
 
@@ -175,7 +177,7 @@ def with_settings(command: Callable[..., None], names: Sequence[str] = ALL) -> C
     return with_options(command, _asked, "asked", names)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rights:
     """The scopes of a key or a person, and the groups whose documents they may read; None means all."""
 

@@ -7,13 +7,14 @@ import json
 import signal
 import sys
 from collections.abc import Coroutine
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragstone.core.frozen import frozen
 from ragstone.serve.cli import typed
 from ragstone.serve.cli.options import DEFAULT_KB, Asked, Create, Kb, opened, with_chunk_settings
 
@@ -95,7 +96,7 @@ async def _jobs(asked: Asked, kb: Path, log: _Log, *, until_empty: bool, create:
         await Worker(opened_kb, log.job, write_error).run(until_empty=until_empty)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Log:
     """Prints one line for each finished piece of work."""
 
@@ -126,7 +127,7 @@ class _Log:
         write_error(f"{what}: {job.error}; {'not retried again' if job.is_over else 'it will be retried'}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Rounds:
     """Rounds over sources. The knowledge base is opened for each source, and holds no memory between rounds."""
 

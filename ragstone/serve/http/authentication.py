@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, Request
@@ -19,6 +19,7 @@ from fastapi.security import HTTPBearer
 
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.errors import KnowledgeBaseError
+from ragstone.core.frozen import frozen
 from ragstone.history.keys import SCOPES, Key, KeyRing, Keys, Scope
 from ragstone.history.sessions import Session, Sessions
 from ragstone.history.store import JournalStore
@@ -35,7 +36,7 @@ LOOK_AGAIN_SECONDS = 1.0
 """How long a server relies on the keys that it has read, if they are on a database server."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Caller:
     """Who sends a request: what they may do and read, their key, and the address of their machine.
 

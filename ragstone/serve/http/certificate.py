@@ -11,7 +11,6 @@ import os
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from ragstone.core.errors import KnowledgeBaseError
+from ragstone.core.frozen import frozen
 
 DAYS = 397
 """Browsers reject certificates that are valid for longer."""
@@ -28,7 +28,7 @@ RENEWAL_DAYS = 30
 """A start makes a new certificate if the old one expires within this time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Certificate:
     """The files of a certificate, and its SHA-256 fingerprint in hexadecimal."""
 

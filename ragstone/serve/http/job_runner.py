@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ragstone.core.errors import EngineError, KnowledgeBaseError, Locked, NotFound, RagstoneError, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.core.reports import AddReport, Progress
 from ragstone.engine.jobs.journal import JournalJobs
 from ragstone.engine.jobs.queue import Job, JobQueue, Kind, Work
@@ -37,7 +38,7 @@ MAX_NAMED = 100
 """Documents that a job lists."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobStatus:
     """A job and its progress, since it last began."""
 

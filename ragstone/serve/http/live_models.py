@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pydantic import SecretStr
 
 from ragstone.core.errors import NotFound, SettingsError
+from ragstone.core.frozen import frozen
 from ragstone.serve.http.chosen_model import MODEL, OPENAI, SERVERS, full_name, server_of, tree_of
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.live_settings import LiveSettings
@@ -18,7 +19,7 @@ from ragstone.settings.load import merge, validated
 from ragstone.settings.model_servers import OPENAI_ADDRESS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ModelServer:
     """A server of models; ``added`` says that an administrator added it while servers ran."""
 

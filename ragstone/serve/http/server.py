@@ -9,7 +9,6 @@ import socket
 import ssl
 from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from types import FrameType
 
 import h11
@@ -18,6 +17,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ragstone.core.errors import SettingsError, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.keys import Keys
 from ragstone.history.users import Users
@@ -39,7 +39,7 @@ TRUSTED_PROXIES = "FORWARDED_ALLOW_IPS"
 """The environment variable by which uvicorn knows the proxies whose ``X-Forwarded-Proto`` it believes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Door:
     """Where a server listens, and the files of its certificate, if it encrypts connections."""
 

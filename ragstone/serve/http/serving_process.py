@@ -12,9 +12,10 @@ import os
 import socket
 import sys
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
+from ragstone.core.frozen import frozen
 from ragstone.serve.http.shares import Inherited, Shares
 
 READY = b"ready"
@@ -22,7 +23,7 @@ READY = b"ready"
 _MAX_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Launch:
     """What a process serves. It is sent over a socket, because settings may contain secrets.
 

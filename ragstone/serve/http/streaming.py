@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any, TypeVar, get_type_hints
 
 from fastapi.responses import Response
 from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
+
+from ragstone.core.frozen import frozen
 
 STREAM = "text/event-stream"
 KEEP_ALIVE_SECONDS = 15.0
@@ -20,7 +21,7 @@ AHEAD = 32
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ServerEvent:
     """One event: its data, and its name if it has one."""
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ragstone.core.errors import UsageError
+from ragstone.core.frozen import frozen
 from ragstone.core.processors import processors
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.serve.http.server import open_door
@@ -205,7 +206,7 @@ class Supervisor:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Several:
     """A server of several processes that listens already."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ragstone.core.answers import Answer, Answered, Citation, EvidenceFound, Outcome, SentenceClosed, TextWritten
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Chunk, Hit
 from ragstone.review.compare import SettingDifference
 from ragstone.serve.lab.desk import Heard
@@ -20,7 +21,7 @@ _BEGINNING = 70
 """Characters of a chunk that are shown after its title."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Progress:
     """An answer as far as it has come; ``first`` and ``last`` are the times of its first word and its end."""
 
@@ -50,7 +51,7 @@ class Progress:
                 return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Piece:
     """A sentence of an answer with its support, or the text between two sentences, which has none.
 
@@ -63,7 +64,7 @@ class Piece:
     only: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Placed:
     """A chunk of the evidence, and its rank on each side."""
 

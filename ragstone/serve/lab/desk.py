@@ -11,12 +11,12 @@ import time
 from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
-from dataclasses import dataclass
 from queue import Queue
 from typing import Any, TypeVar
 
 from ragstone.core.access import Reader
 from ragstone.core.answers import Event
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Trace
 from ragstone.engine.experiments.bench import uncached
 from ragstone.engine.knowledge_base import KnowledgeBase
@@ -27,7 +27,7 @@ from ragstone.settings import Settings
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Heard:
     """An event of the answer of one ``side``, and its time since the question; an ``error`` is the last one."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -18,6 +17,7 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from ragstone.core.errors import SettingsError, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.engine.built import PATHS
 from ragstone.engine.experiments.preset import as_preset
 from ragstone.review.compare import SettingDifference
@@ -46,7 +46,7 @@ TITLES = {
 """Sections in the order of the page, and their titles."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Input:
     """The input of a setting.
 

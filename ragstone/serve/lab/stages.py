@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Chunk, Hit, Step, Trace
 from ragstone.serve.lab.answers import named, opened
 from ragstone.serve.report.markup import Content, Markup, table, tag
@@ -13,7 +13,7 @@ FUSION, EVIDENCE = "fusion", "evidence"
 _SEARCHES = {"vector": "vectors", "bm25": "keywords"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StageCell:
     """A chunk at a stage: its rank, and how many places the stage moved it up (negative: down)."""
 
@@ -23,7 +23,7 @@ class StageCell:
     moved: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StageRow:
     """A chunk with a cell for each stage it reached; ``place`` is its rank in the evidence."""
 
@@ -33,7 +33,7 @@ class StageRow:
     fate: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Stages:
     """The stages in order, and the chunks: those in the evidence first, then by fusion."""
 

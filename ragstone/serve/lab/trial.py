@@ -7,7 +7,6 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +15,7 @@ import numpy as np
 
 from ragstone.core.answers import Answer
 from ragstone.core.errors import SourceError
+from ragstone.core.frozen import frozen
 from ragstone.core.hits import Hits
 from ragstone.engine.experiments.measure import stamped
 from ragstone.question import kind
@@ -33,7 +33,7 @@ UNWATCHED = 300.0
 """Seconds after which a run stops if nobody watches it: models may cost money."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Measured:
     """The report of one side, and its answers by question, if answers were asked for."""
 
@@ -67,7 +67,7 @@ class Measured:
         return next(one.expected for one in self.report.per_query if one.id == id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Outcomes:
     """Both sides, and their comparison, unless no question has an expected document."""
 
@@ -211,7 +211,7 @@ _Z = 1.96
 """Of a 95% interval."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Outcome:
     """A predicted probability, and whether it came true."""
 
@@ -219,7 +219,7 @@ class Outcome:
     true: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Bin:
     """Outcomes with similar predictions: their mean, the observed share and its 95% interval (Wilson's)."""
 
@@ -230,7 +230,7 @@ class Bin:
     count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reliability:
     """Calibration: ``error`` is the mean distance between prediction and observed share, ``brier`` the Brier score."""
 
@@ -239,7 +239,7 @@ class Reliability:
     brier: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Latency:
     """Quantiles of the milliseconds per question."""
 

@@ -6,12 +6,12 @@ Text from documents is made printable and indented, so that none of its lines ca
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ragstone.core import catalog as stored
 from ragstone.core.answers import Answer, Citation, Outcome, Source
 from ragstone.core.errors import UsageError
+from ragstone.core.frozen import frozen
 from ragstone.core.printable import one_line, printable
 from ragstone.core.records import Document, Hit, Span
 from ragstone.serve import as_json
@@ -20,7 +20,7 @@ MAX_CHARACTERS = 20_000
 """Characters of a document that one call reads."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FoundHit:
     """A passage: characters ``start`` to ``end`` of a document."""
 
@@ -40,7 +40,7 @@ class FoundHit:
         return cls(**as_json.hit(hit, rank))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Found:
     """Passages, best first."""
 
@@ -55,7 +55,7 @@ class Found:
         return note + "\n\n".join(f"[{hit.rank}] {_place(hit)}\n    {_indented(hit.text)}" for hit in self.hits)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Replied:
     """An answer, or the reason for abstaining. Markers such as [1] refer to ``citations``."""
 
@@ -91,7 +91,7 @@ class Replied:
             yield f"Note: {one_line(notice)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReadText:
     """Characters ``start`` to ``end`` of a document with ``characters`` in total."""
 
@@ -123,7 +123,7 @@ class ReadText:
         return f"{_place(self)} of {self.characters}{more}{note}\n\n{printable(self.text)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ListedDocument:
     """A stored document."""
 
@@ -139,7 +139,7 @@ class ListedDocument:
         return cls(**{name: getattr(document, name) for name in cls.__dataclass_fields__})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Listing:
     """A page of ``total`` documents; ``next`` is the ``after`` of the next page, empty on the last one."""
 

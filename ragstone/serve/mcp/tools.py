@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Protocol
 
@@ -18,6 +17,7 @@ from ragstone.core.access import Reader
 from ragstone.core.answers import Answered, Event, EvidenceFound
 from ragstone.core.catalog import Listing as ListingRecord
 from ragstone.core.errors import ResponseError
+from ragstone.core.frozen import frozen
 from ragstone.core.hits import Hits
 from ragstone.core.records import Document
 from ragstone.core.research import ActionTaken, Effort, Forecast, ResearchEvent
@@ -41,7 +41,7 @@ class Backend(Protocol):
     async def listing(self, q: str = "", after: str = "", limit: int = 100) -> ListingRecord: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LocalBackend:
     """An engine in this process, for one reader."""
 
@@ -124,7 +124,7 @@ OnProgress = Callable[[str], Awaitable[None]]
 Result = Found | Replied | ReadText | Listing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Tool:
     """A tool: ``run`` takes ``arguments`` and returns ``result``."""
 

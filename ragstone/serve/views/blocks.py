@@ -7,10 +7,10 @@ The other modules of this package make them from records of the engine. The term
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
+from ragstone.core.frozen import frozen
 from ragstone.core.printable import one_line
 
 Style = Literal[
@@ -24,7 +24,7 @@ Cell: TypeAlias = str | Part | tuple[Part, ...]
 Row: TypeAlias = Sequence[Cell]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Line:
     """One line of text. Wrapped text is aligned with the end of ``head``."""
 
@@ -33,7 +33,7 @@ class Line:
     head: Part = ("", "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Column:
     """A table column; a page aligns numbers to the right."""
 
@@ -41,7 +41,7 @@ class Column:
     number: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Table:
     """Rows in columns."""
 
@@ -50,21 +50,21 @@ class Table:
     indent: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Tiles:
     """Key figures of a page, each a value and its name. A terminal leaves them out."""
 
     tiles: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Source:
     """Source text such as YAML, shown with its line breaks."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Dot:
     """A mean with its interval in a plot; ``style`` says whether it is good, bad, neutral or an ordinary value."""
 
@@ -76,7 +76,7 @@ class Dot:
     style: Literal["dot", "up", "down", "even"] = "dot"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Intervals:
     """A plot of means and intervals on one scale; with ``zero`` the scale includes 0 and marks it."""
 
@@ -85,7 +85,7 @@ class Intervals:
     zero: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Bars:
     """A plot of counts."""
 
@@ -93,7 +93,7 @@ class Bars:
     counts: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Changes:
     """A plot of gains and losses, largest gain first."""
 
@@ -105,7 +105,7 @@ Plot: TypeAlias = Intervals | Bars | Changes
 """Drawn on pages. A terminal leaves plots out: the same figures are in tables."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Section:
     """Blocks under a title; a page folds a ``closed`` section, a terminal leaves it out."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.office.package import Element, Package, Relations, local
 from ragstone.acquire.readers.parsed import Writer, iso_date
+from ragstone.core.frozen import frozen
 
 _COMMENTS = {"comment", "threadedComment", "cm", "reply"}
 _AUTHORS = {"author", "cmAuthor", "person"}
@@ -17,7 +17,7 @@ _COPY = "[Threaded comment]"
 _DEEPEST = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Comment:
     """A comment: its words, its author and its day if the file has them, and what it is about.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ragstone.acquire.readers.office.package import Element, Package
+from ragstone.core.frozen import frozen
 from ragstone.language.money import SIGN
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -30,7 +31,7 @@ _FORMULA = re.compile(rb"<f\b[^>]*?(?:/>|>(.*?)</f>)", re.DOTALL)
 _VALUE = re.compile(rb"<v>[^<]+|<is>")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NumberFormat:
     """How a format shows a number: with so many decimals or digits, between these signs."""
 
@@ -50,7 +51,7 @@ class NumberFormat:
         return f"{'-' if number < 0 else ''}{self.before}{written}{self.after}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SheetFormats:
     """What cells show that their values do not say, by row and column from 0.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ragstone.acquire.readers.office.package import Element
+from ragstone.core.frozen import frozen
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PLACE = re.compile(r"%([1-9])")
@@ -15,7 +16,7 @@ _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "x
 _MOST = 4000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Numbered:
     """Which list a paragraph belongs to, by its id, and at which level."""
 
@@ -23,7 +24,7 @@ class Numbered:
     level: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Level:
     kind: str
     shape: str

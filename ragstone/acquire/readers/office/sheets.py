@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import python_calamine as calamine
@@ -27,6 +26,7 @@ from ragstone.acquire.readers.tables.fields import shown
 from ragstone.acquire.readers.tables.figures import is_value
 from ragstone.acquire.readers.tables.grid import Cell
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.reading import PARTIAL
 
 _MOST_CELLS = 10_000_000
@@ -41,7 +41,7 @@ _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Block:
     """The rows and columns of a table on a sheet; the last ones are not part of it."""
 

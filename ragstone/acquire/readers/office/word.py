@@ -21,6 +21,7 @@ from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer
 from ragstone.acquire.readers.scripts import Run, joined
 from ragstone.acquire.readers.tables.grid import Cell
 from ragstone.acquire.readers.web.html import decoded, parse_page
+from ragstone.core.frozen import frozen
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -38,7 +39,7 @@ _DEEPEST = 20
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Styles:
     """The level of each heading style, and the list of each style whose paragraphs are numbered."""
 

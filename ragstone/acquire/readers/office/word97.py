@@ -19,6 +19,7 @@ from ragstone.acquire.readers.office.word import parse as parse_docx
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.acquire.readers.text.plain import parse as parse_text
 from ragstone.acquire.readers.web.html import parse as parse_html
+from ragstone.core.frozen import frozen
 
 _WORD97, _WORD6 = 0xA5EC, 0xA5DC
 _ENCRYPTED, _COMPLEX, _TABLE1 = 0x0100, 0x0004, 0x0200
@@ -30,7 +31,7 @@ _IN_TABLE, _END_OF_ROW = b"\x16\x24\x01", b"\x17\x24\x01"
 """Properties of paragraphs (sprmPFInTable, sprmPFTtp)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Piece:
     """Characters ``first`` to ``last`` of the text, stored from byte ``at`` with ``width`` bytes each."""
 
@@ -40,7 +41,7 @@ class _Piece:
     width: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Paragraph:
     """A paragraph with the character that ends it, and what its style says."""
 

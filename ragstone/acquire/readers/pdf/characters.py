@@ -22,6 +22,7 @@ from ragstone.acquire.readers.pdf.rules import Rules, rules_of
 from ragstone.acquire.readers.pdf.words import Line, Word
 from ragstone.acquire.readers.scripts import joined
 from ragstone.acquire.readers.tables.grid import Box
+from ragstone.core.frozen import frozen
 
 _HYPHENS = "\x02\ufffe"
 """How PDFium shows a hyphen that divides a word at the end of a line."""
@@ -47,7 +48,7 @@ _TURNED = 0.6
 """Share of the characters of a page that lie on their side before the page is turned."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Page:
     """A page: its lines in the order of the file, with upright words, what is drawn, and how many comments it has."""
 

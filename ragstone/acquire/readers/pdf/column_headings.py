@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from ragstone.acquire.readers.pdf.rules import Rule
 from ragstone.acquire.readers.pdf.words import Line, Word, box_of
 from ragstone.acquire.readers.tables.figures import is_year
 from ragstone.acquire.readers.tables.grid import Cell
+from ragstone.core.frozen import frozen
 from ragstone.language.units import is_unit_line
 
 _LINE_GAP = 1.1
@@ -20,7 +20,7 @@ _SAME_EDGE = 2.0
 Bounds = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Heading:
     """A heading, of one or more lines, above the columns ``first`` to ``last``."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ragstone.acquire.readers.tables.grid import Box
+from ragstone.core.frozen import frozen
 
 _LEAST = 0.0005
 """A box smaller than this share of the page cannot be seen: it lies outside, or it holds nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Frame:
     """The visible part of a page, in the coordinates of the file, and how it is turned.
 

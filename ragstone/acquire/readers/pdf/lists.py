@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ragstone.acquire.readers.pdf.layout import Block
 from ragstone.acquire.readers.pdf.words import BULLET, Line
+from ragstone.core.frozen import frozen
 
 _SHOWN = "•‣◦▪●·–*-"
 """Marks that are written as they are. Others become the first of them."""
@@ -25,7 +26,7 @@ _MOST_BETWEEN = 12
 _ENDS = (".", "!", "?", ":", ";")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Mark:
     """How a line begins: with a bullet, or with a number of a style such as ``("(", "a", ")")``."""
 

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +20,7 @@ from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Writer
 from ragstone.acquire.readers.pdf.words import Line
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +65,7 @@ _Box = tuple[float, float, float, float]
 """Left, bottom, right and top, in points of the page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Seen:
     """What a picture says, if anything, and the JPEG image of it that is to be described; empty if none is."""
 
@@ -72,7 +73,7 @@ class Seen:
     image: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Scans:
     """What the pictures of a PDF say, and what of them is to be described.
 
@@ -102,7 +103,7 @@ class Scans:
                     writer.picture(seen.image)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Pictures:
     """The pictures of a page.
 
@@ -116,7 +117,7 @@ class Pictures:
     resolution: float = _RESOLUTION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Picture:
     """A picture to read: a page, or the part of one in a box."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import pypdfium2.raw as pdfium  # pyright: ignore[reportMissingTypeStubs]
@@ -13,6 +13,7 @@ from ragstone.acquire.readers.pdf.frame import Frame
 from ragstone.acquire.readers.pdf.words import Line, Word, as_read, box_of
 from ragstone.acquire.readers.tables.figures import is_value
 from ragstone.acquire.readers.tables.grid import Cell
+from ragstone.core.frozen import frozen
 
 _THIN = 2.5
 """Points that a line is thick at most."""
@@ -24,7 +25,7 @@ _MOST_OBJECTS = 3000
 _MOST_RULES = 800
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rule:
     """A line from one end to the other: horizontal at the height ``at``, or vertical at the distance ``at``."""
 
@@ -33,13 +34,13 @@ class Rule:
     end: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rules:
     horizontal: Sequence[Rule] = ()
     vertical: Sequence[Rule] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Ruled:
     """A table drawn with lines: its box, and the cells of each row."""
 

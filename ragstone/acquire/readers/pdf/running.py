@@ -12,6 +12,7 @@ from statistics import median
 
 from ragstone.acquire.readers.pdf.characters import Page
 from ragstone.acquire.readers.pdf.words import Line
+from ragstone.core.frozen import frozen
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
 
@@ -42,7 +43,7 @@ Repeated = Mapping[tuple[bool, str], Counter[int]]
 """How often a row stands at a height, in steps of `_SHIFT`, by edge (true for the top) and words without digits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Body:
     """The lines of each page that are not repeated, and the number that is printed on it; empty if there is none."""
 

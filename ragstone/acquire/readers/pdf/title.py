@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 from ragstone.acquire.readers.parsed import tidy
 from ragstone.acquire.readers.pdf.layout import Block
 from ragstone.acquire.readers.pdf.words import Line, in_rows
+from ragstone.core.frozen import frozen
 from ragstone.filings import cover_of
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
@@ -25,7 +26,7 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _LONGEST = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Named:
     """The title of a document, and what the cover of a filing says besides."""
 

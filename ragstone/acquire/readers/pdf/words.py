@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ragstone.acquire.readers.tables.figures import is_after, is_before, is_value
 from ragstone.acquire.readers.tables.grid import Box, around
+from ragstone.core.frozen import frozen
 
 _CELL_GAP = 1.3
 """Words farther apart than this, in line heights, belong to different cells. A space is a third of a height."""
@@ -26,7 +27,7 @@ _BACK = 6
 _SHORT = 25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Word:
     text: str
     left: float

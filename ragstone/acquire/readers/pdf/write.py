@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from ragstone.acquire.readers.parsed import Writer
@@ -11,6 +10,7 @@ from ragstone.acquire.readers.pdf.frame import Frame
 from ragstone.acquire.readers.pdf.layout import Block
 from ragstone.acquire.readers.pdf.words import Line
 from ragstone.acquire.readers.tables.grid import Box
+from ragstone.core.frozen import frozen
 from ragstone.core.layout import Placed
 
 _MOST_CAPTION_LINES = 5
@@ -21,7 +21,7 @@ _SHIFT = 0.04
 """Share of its width by which the edges of a table may differ on two pages."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sheet:
     """The place of a page: how it lies, and its number from 0."""
 

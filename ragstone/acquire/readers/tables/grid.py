@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from ragstone.acquire.readers.tables import figures
+from ragstone.core.frozen import frozen
 
 _WIDEST = 1000
 """Columns that a cell may span at most; files are not to be trusted."""
@@ -44,7 +45,7 @@ class Cell:
         return replace(self, text=f"{self.text} {other.text}", box=box)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Grid:
     """Rows of equal length without empty rows and columns. The first ``header`` rows are column headings.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragstone.acquire.readers.decode import clean
 from ragstone.acquire.readers.tables.fields import Json, as_fact, as_list, as_text, as_time, typed, without_markup
 from ragstone.acquire.readers.tables.records import LONGEST_FACT, MOST_FACTS, record_spans, record_text, record_title
 from ragstone.core.errors import SourceError
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.named_groups import Named, is_access_list, named_in
 from ragstone.core.records import Span
 from ragstone.settings.acquire import ColumnSettings
@@ -18,7 +18,7 @@ _OTHERS = 2
 """Facts beside those of a row: the path and the kind of its table."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Row:
     """What the fields of a row say. ``key`` is empty if it has no id, and ``named`` is None if it names no groups."""
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain, dropwhile, islice
 from typing import TextIO, cast
 
@@ -19,6 +19,7 @@ from ragstone.acquire.readers.tables.rows import has_text, read_row, required, r
 from ragstone.acquire.readers.text import openapi
 from ragstone.acquire.readers.text.plain import text_of
 from ragstone.core.filters import Scalar
+from ragstone.core.frozen import frozen
 from ragstone.core.named_groups import facts_of, is_access_name, named_anywhere
 from ragstone.core.reading import AS_TEXT, LEFT_OUT
 from ragstone.core.records import Document, Skipped, Span
@@ -34,7 +35,7 @@ _COMMENTS = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*(?:(?!\*/).)*\*/', re
 _TRAILING = re.compile(r",(\s*[\]}])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Row:
     """The fields of a row by their names as written, and a ``label`` by which a user finds the row.
 
@@ -47,7 +48,7 @@ class _Row:
     is_record: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TableRow:
     """A row of a table as it is written, and the ``id`` and ``text`` of the document made of it.
 
@@ -60,7 +61,7 @@ class TableRow:
     spans: Mapping[str, Span]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Start:
     """How the rows of a table begin: their delimiter, the first lines, and the header if none is written.
 
@@ -73,7 +74,7 @@ class _Start:
     above: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Table:
     """A table while it is read. ``notices`` say what was guessed or left out."""
 

@@ -10,8 +10,9 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+
+from ragstone.core.frozen import frozen
 
 _LONGEST = 300
 """Characters of a line at most: people write no longer definitions, and patterns stay fast."""
@@ -80,7 +81,7 @@ _BODY_WITHIN = 4
 """Lines after the head of a C function in which its body must begin; a declaration has none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Definition:
     """The definition of a name. It begins at ``line``, counted from 0, comments and decorators above it included.
 

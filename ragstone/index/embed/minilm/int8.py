@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from ragstone.core.frozen import frozen
 from ragstone.index.embed.minilm.weights import DIMENSIONS, FOLDER, LAYERS
 
 GRAPH = FOLDER / "int8.onnx"
@@ -31,7 +31,7 @@ Quantized = Callable[[str], tuple[np.ndarray, np.ndarray]]
 """Returns a matrix by its name, int8 (inputs, outputs), and the scale of each column (outputs,)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Range:
     """The values that an input takes once its outlier channels are split; ``copied`` names a channel once per copy."""
 

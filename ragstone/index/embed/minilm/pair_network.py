@@ -10,12 +10,12 @@ Pairs in one input: Devlin et al. 2019, "BERT" (arXiv 1810.04805).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragstone.core.frozen import frozen
 from ragstone.core.threads import side_by_side
 from ragstone.index.embed.encoder import Encoded, Network, batches
 from ragstone.index.embed.local import BATCH_TOKENS, CLS, SEP, MiniLM
@@ -67,7 +67,7 @@ class PairWeights:
         return values
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Together:
     """Two texts that were read together: their place in the call, and the vectors of their tokens (tokens, 384).
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragstone.core.catalog import NO_MATCHES, Stamp
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Matches
 from ragstone.index.engines.postgres.tables import IndexTable, counts_of, quoted
 from ragstone.index.follow.collection_names import CollectionNames
@@ -47,7 +47,7 @@ of the time.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Counted:
     """What is known of all chunks together at a commit: how many, their length in terms, how many in each language."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.errors import EngineError
+from ragstone.core.frozen import frozen
 from ragstone.index.engines.postgres.script import IS_FORMER, LOCK, SCHEMA, VERSION, body
 from ragstone.services.postgres import Server, refused
 
@@ -23,7 +23,7 @@ _TEST = "public.test_search_function(text)"
 _INVALID = "22023"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Applied:
     """What `apply` did: the version of the schema, whether this call made it, and how many documents it took over.
 
@@ -37,7 +37,7 @@ class Applied:
     former: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Looked:
     """One thing that `check` looked at; ``well`` is None where it is only to be known."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, cast
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ragstone.core.catalog import NO_MATCHES, Stamp
+from ragstone.core.frozen import frozen
 from ragstone.core.records import Matches
 from ragstone.index.engines.qdrant.collection import Collection
 from ragstone.index.engines.qdrant.connection import Connect, connect, models
@@ -51,7 +51,7 @@ ROUNDED = 1e-5
 """The server's scores have single precision."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Known:
     """A collection: its name, the mean length it was begun with, and about how many chunks it holds."""
 

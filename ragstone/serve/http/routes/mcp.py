@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from ragstone.core.answers import Event
 from ragstone.core.catalog import Listing
 from ragstone.core.errors import RagstoneError
+from ragstone.core.frozen import frozen
 from ragstone.core.hits import Hits
 from ragstone.core.records import Document
 from ragstone.core.research import LEVELS, Effort, ResearchEvent
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ragstone.serve.mcp.mcp_server import StreamableHttp
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KeyBackend:
     """A knowledge base as a key may use it, within its limits and at its cost."""
 

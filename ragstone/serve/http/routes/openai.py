@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.answers import Answer, Answered, Citation, SentenceClosed, Turn
 from ragstone.core.errors import NotFound, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
 from ragstone.core.printable import one_line
 from ragstone.core.research import LEVELS, ActionTaken, Effort, Forecast, ResearchEvent
@@ -179,7 +180,7 @@ def _encodable(text: str) -> str:
 
 
 # ---------------------------------------------------------------- from a conversation to a question
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Conversation:
     """A question, its picture, the turns before it, and notices about what of the request was ignored."""
 

@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import count
 from typing import Annotated, Any
@@ -17,6 +17,7 @@ from fastapi import Response as HttpResponse
 
 from ragstone.core.answers import Answered, Citation, Event, SentenceClosed
 from ragstone.core.errors import NotFound, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.serve import addresses
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Reading
@@ -141,7 +142,7 @@ def _session(response_id: str) -> str:
     return response_id.removeprefix(PREFIX)[:32]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Making:
     """A response while it is made. ``base`` is the address of this server, as the client wrote it."""
 

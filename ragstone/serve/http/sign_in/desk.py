@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragstone.core.access import Reader
 from ragstone.core.errors import MissingExtra, UsageError
+from ragstone.core.frozen import frozen
 from ragstone.history.keys import Scope, canonical
 from ragstone.history.sessions import Sessions, SignIn, name_at
 from ragstone.history.store import JournalStore
@@ -36,7 +36,7 @@ _LONGEST_SENT = 4_000
 """Characters of a state or code."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Begun:
     """The provider's address to go to, and the cookie that ties its answer to this browser."""
 
@@ -175,7 +175,7 @@ class SignInDesk:
         await asyncio.to_thread(self._sessions.end, cookie)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ProviderAnswer:
     """What a browser brings back from the provider, and the address of its machine."""
 

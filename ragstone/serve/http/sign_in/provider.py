@@ -9,11 +9,11 @@ import os
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from ragstone.core.errors import SettingsError
+from ragstone.core.frozen import frozen
 from ragstone.serve.http.sign_in import tokens
 from ragstone.serve.http.sign_in.failures import SignInFailed
 from ragstone.serve.http.sign_in.fetching import fetch
@@ -28,7 +28,7 @@ LONGEST_GROUP, MOST_GROUPS = 200, 1_000
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Configuration:
     """What the provider says of itself."""
 
@@ -43,7 +43,7 @@ class Configuration:
     """Whether it takes the client's secret in the header, and not only in the form."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Person:
     """A person as the provider knows them. ``subject`` never changes, ``shown`` may."""
 

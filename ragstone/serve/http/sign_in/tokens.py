@@ -6,11 +6,11 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jwt
 
+from ragstone.core.frozen import frozen
 from ragstone.serve.http.sign_in.failures import SignInFailed
 
 ALGORITHMS: Mapping[str, str] = {
@@ -34,7 +34,7 @@ LONGEST_SUBJECT = 255
 LONGEST_TOKEN = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Expected:
     """What the claims of a token must be."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from ragstone.core.frozen import frozen
 from ragstone.serve.cli.typed import text
 from ragstone.serve.lab.answers import Progress, answer_card, chips, evidence_table, notice, placed, timing_bars
 from ragstone.serve.lab.desk import Desk
@@ -20,7 +19,7 @@ _KEY = "asked"
 _TRACED = {"A": NAMES[:1], "B": NAMES[1:], "A and B": NAMES}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Typed:
     """A typed question and filter; ``sent`` if the button was just pressed."""
 
@@ -29,7 +28,7 @@ class Typed:
     sent: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Asked:
     """A question with both answers, and the settings that gave them."""
 
