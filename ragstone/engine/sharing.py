@@ -20,7 +20,7 @@ from ragstone.core.access import READERS, Reader, conversation_group, owner_of
 from ragstone.core.answers import Turn
 from ragstone.core.errors import NotFound
 from ragstone.core.records import WEB, Chunk, Hit
-from ragstone.engine.attached import attached_to, folder_of
+from ragstone.engine.attached import attached_to, is_within
 from ragstone.engine.components import Components
 from ragstone.history.conversations import StoredTurn
 from ragstone.history.erasing import ERASED
@@ -141,7 +141,7 @@ def _may_see_all(version: Components, response: Response, share: Share, reader: 
     """Return whether a reader of everything may see an answer: unless it depends on what is or was attached."""
     group = conversation_group(share.session)
     read = {one.document_id for one in response.passages} | {one["document_id"] for one in response.answer["citations"]}
-    if any(id.startswith(f"{folder_of(group)}/") for id in read):  # also if it is not attached any more
+    if any(is_within(id, group) for id in read):  # also if it is not attached any more
         return False
     if not response.is_private and not attached_to(version.catalog, group):
         return True

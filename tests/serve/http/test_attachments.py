@@ -471,6 +471,52 @@ def test_limits_and_refuses(serving: Serving) -> None:
     assert not list(live.engine.folder.glob("uploads/**/*.txt"))
 
 
+def sends(live: Live, session: str, *files: tuple[str, bytes], **key: str) -> httpx2.Response:
+    sent = [("files", file) for file in files]
+    return live.http.post("/attachments", params={"session": session}, files=sent, headers=key)
+
+
+def test_limits_the_files_of_a_person(serving: Serving) -> None:
+    live = serving("uploads.attached_mb=0.0003")  # 300 bytes
+    ann, bob = (make_key(live.engine.folder, name, "read") for name in ("ann", "bob"))
+    assert len(NOTE) < 100
+    attach(live, ("a.txt", NOTE), ("b.txt", NOTE), session="s", **ann)
+    attach(live, ("c.txt", NOTE), session="t", **ann)
+    told = sends(live, "u", ("d.txt", NOTE), **ann)
+    assert (told.status_code, told.json()["error"]["message"]) == (
+        413,
+        "all files that you attach to conversations may take 0.0003 MB in total; remove some of them, or delete"
+        " conversations that have files",
+    )
+    assert not list(live.engine.folder.glob("uploads/**/d.txt"))
+    attach(live, ("a.txt", NOTE), session="s", **ann)  # which takes the place of the first
+    attach(live, ("d.txt", NOTE), session="u", **bob)
+    remove(live, "c.txt", "t", **ann)
+    attach(live, ("d.txt", NOTE), session="u", **ann)
+
+
+def test_deleting_a_conversation_makes_room(serving: Serving) -> None:
+    live = serving("uploads.attached_mb=0.0001")
+    attach(live, ("a.txt", NOTE), session="s")
+    live.ask(ASKED, session="s")
+    assert sends(live, "t", ("b.txt", NOTE)).status_code == 413
+    live.http.delete("/conversations/s").raise_for_status()
+    live.until(lambda: sends(live, "t", ("b.txt", NOTE)).status_code, lambda code: code == 202)
+
+
+@pytest.mark.parametrize(("limit", "sessions"), [("attached_mb=0.0003", 8), ("attached_files=3", 1)])
+def test_simultaneous_files_keep_the_limit(serving: Serving, limit: str, sessions: int) -> None:
+    live = serving(f"uploads.{limit}")
+
+    def status(number: int) -> int:
+        return sends(live, f"s{number % sessions}", (f"{number}.txt", NOTE)).status_code
+
+    with ThreadPoolExecutor(8) as threads:
+        found = [*threads.map(status, range(8))]
+    assert sorted(found) == [202] * 3 + [413] * 5
+    assert len(list(live.engine.folder.glob("uploads/conversations/*/*"))) == 3
+
+
 def test_keeps_nothing_of_an_unreadable_file(serving: Serving) -> None:
     live = serving()
     job = attach(live, ("broken.pdf", b"no pdf at all"))
