@@ -447,6 +447,29 @@ def test_a_link_never_shows_a_list_with_what_was_attached(serving: Serving) -> N
     assert WORD not in live.http.get(f"/shared/{secret}", headers=admin).text
 
 
+@pytest.mark.parametrize(
+    ("question", "outcome"),
+    [("Summarise zanzibar", "clarification"), ("Who won the battle of Vienna in 1683?", "refusal")],
+)
+def test_a_link_never_shows_what_depends_on_all_files(serving: Serving, question: str, outcome: str) -> None:
+    live = serving()
+    ann = make_key(live.engine.folder, "ann", "read", groups=["staff"])
+    others = [
+        make_key(live.engine.folder, "root", "read", "admin"),
+        make_key(live.engine.folder, "bob", "read", groups=["staff"]),
+    ]
+    asked = {"question": question, "session": "before"}
+    assert live.http.post("/query", json=asked, headers=ann).json()["outcome"] == "refusal"
+    attach(live, ("zanzibar plan.txt", NOTE), ("zanzibar list.txt", NOTE.upper()), **ann)
+    asked = {"question": question, "session": "s"}
+    assert live.http.post("/query", json=asked, headers=ann).json()["outcome"] == outcome
+    for session, is_shown in (("before", True), ("s", False)):
+        secret = live.http.post(f"/links/{session}", json={}, headers=ann).json()["secret"]
+        for other in others:
+            (turn,) = live.http.get(f"/shared/{secret}", headers=other).json()["turns"]
+            assert (turn["text"] is not None) == is_shown
+
+
 def test_keeps_the_original_in_a_relative_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with closing(open_fast(Path("kb"), READY)) as engine, served(engine) as live:
