@@ -508,8 +508,8 @@ def test_limits_the_files_of_a_person(serving: Serving) -> None:
     told = sends(live, "u", ("d.txt", NOTE), **ann)
     assert (told.status_code, told.json()["error"]["message"]) == (
         413,
-        "all files that you attach to conversations may take 0.0003 MB in total; remove some of them, or delete"
-        " conversations that have files",
+        "the files that you attach to conversations may take 0.0003 MB in total; remove some, or delete conversations"
+        " with files",
     )
     assert not list(live.engine.folder.glob("uploads/**/d.txt"))
     attach(live, ("a.txt", NOTE), session="s", **ann)  # which takes the place of the first

@@ -63,7 +63,8 @@ async def attach(
     """Attach files to a conversation, which a job reads. A file replaces one of the same name.
 
     Only questions of the caller in this conversation find them. They are erased with the conversation, or after
-    `serve.uploads.attached_days`.
+    `serve.uploads.attached_days`. Status 413: a file is too large, the conversation has `serve.uploads.attached_files`,
+    or the files of all conversations of the caller would take more than `serve.uploads.attached_mb`.
     """
     most, settings = service.settings.uploads.attached_files, service.settings.uploads
     if caller.is_visitor or not most:
@@ -87,8 +88,8 @@ async def attach(
                 if used + received.size > settings.attached_mb * uploads.MEGABYTE:
                     raise Refused(
                         "too_large",
-                        f"all files that you attach to conversations may take {settings.attached_mb:g} MB in total;"
-                        " remove some of them, or delete conversations that have files",
+                        f"the files that you attach to conversations may take {settings.attached_mb:g} MB in total;"
+                        " remove some, or delete conversations with files",
                     )
                 files = await asyncio.to_thread(uploads.store, received, folder, folder_of(inside))
                 work = Work(files=files, conversation=inside)
