@@ -45,6 +45,13 @@ def test_site_has_all_pages_and_names(site: Path) -> None:
     assert "&gt;&gt;&gt;" in api, "examples"
 
 
+def test_records_show_their_parameters() -> None:
+    griffe = pytest.importorskip("griffe")
+    extensions = griffe.load_extensions(str(ROOT / "tools/docs_examples.py"))
+    answer = griffe.load("ragstone.core.answers", search_paths=[ROOT], extensions=extensions)["Answer"]
+    assert {"response_id", "question", "citations"} <= {one.name for one in answer.parameters}
+
+
 def test_every_page_is_in_the_navigation() -> None:
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
     listed = set(re.findall(r"[\w-]+\.md", config))

@@ -200,7 +200,12 @@ class Draft:
     @property
     def sure(self) -> float:
         """The probability, without a judge, that it is right."""
-        return (self.answerability or 0.0) * self.support if self.rightness is None else self.rightness
+        return sure(self.answerability, self.support, self.rightness)
+
+
+def sure(answerability: float | None, support: float, rightness: float | None) -> float:
+    """Return the probability, without a judge, that an answer is right; the arguments are those of a `Draft`."""
+    return (answerability or 0.0) * support if rightness is None else rightness
 
 
 @frozen

@@ -1,7 +1,8 @@
 """Documents that are attached to a conversation: read and searched for it alone, and erased with it.
 
 Each is a document as any other, in the group of its conversation (`ragstone.core.access`). Its file is in a folder of
-the conversation below the uploaded files.
+the conversation below the uploaded files. The name of that folder begins with that of its person, so that the files of
+a person can be counted before any of them is read.
 
 Removing a document takes a moment, erasing its traces rewrites everything that is stored. So whoever removes one, or
 ends a conversation, leaves a note, and servers erase what the notes name, many documents at a time. A removed document
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 DAY = 86_400.0
 UNASKED_SECONDS = DAY
 """Time that a file is kept for a conversation without a question."""
+FOLDER = f"{UPLOADS}conversations/"
+"""The folder of all attached files, below that of the knowledge base."""
 NOTES = "erasing"
 """The folder of the notes. Each is a file of its own, so that nobody needs a lock to leave one."""
 
@@ -71,7 +74,31 @@ def admitted(catalog: Catalog, id: str, reader: Reader) -> Reader:
 
 def folder_of(conversation: str) -> str:
     """Return the folder of the files of a conversation, below that of the knowledge base, given its group."""
-    return f"{UPLOADS}conversations/{conversation.rpartition(':')[2]}"
+    _, person, session = conversation.split(":")
+    return f"{FOLDER}{person}-{session}"
+
+
+def is_within(id: str, conversation: str) -> bool:
+    """Return whether a document is or was attached to a conversation, given its group."""
+    folder = id.removeprefix(FOLDER).partition("/")[0]
+    return id.startswith(FOLDER) and folder.endswith(conversation.rpartition(":")[2])
+
+
+def bytes_of_person(folder: Path, conversation: str, leaving: Collection[str] = ()) -> int:
+    """Return the size of all files that a person has attached to conversations, read or not.
+
+    Args:
+        folder: of the knowledge base.
+        conversation: the group of one of their conversations.
+        leaving: names of files of this conversation that do not count.
+    """
+    _, person, _ = conversation.split(":")
+    own, used = folder / folder_of(conversation), 0
+    for file in (folder / FOLDER).glob(f"{person}-*/*"):
+        if file.parent != own or file.name not in leaving:
+            with suppress(FileNotFoundError):  # another request removes it
+                used += file.stat().st_size
+    return used
 
 
 def attached_to(catalog: Catalog, conversation: str) -> list[Attached]:
@@ -154,7 +181,7 @@ def delete_files(version: Components, ids: Collection[str], waiting: Collection[
 
 def clear_files(version: Components) -> None:
     """Delete attached files without a document, such as those of which another host has erased the documents."""
-    files = [*(version.folder / UPLOADS / "conversations").glob("*/*")]
+    files = [*(version.folder / FOLDER).glob("*/*")]
     if not files:
         return
     # By ids, which a restored knowledge base keeps in another folder.
@@ -200,8 +227,8 @@ def expired(version: Components, days: float, ended: Mapping[str, float]) -> lis
 
 def _path_of(id: str) -> str:
     """Return the file that an attached document came from, below the folder of the knowledge base."""
-    folder, _, inside = id.removeprefix(folder_of("")).partition("/")
-    return f"{folder_of('')}{folder}/{inside.partition('#')[0].partition('/')[0]}"
+    folder, _, inside = id.removeprefix(FOLDER).partition("/")
+    return f"{FOLDER}{folder}/{inside.partition('#')[0].partition('/')[0]}"
 
 
 def _seconds(time: str) -> float:

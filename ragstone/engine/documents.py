@@ -25,7 +25,7 @@ from ragstone.core.reading import Reading, reading_of
 from ragstone.core.records import Acquired, Document, Skipped
 from ragstone.core.reports import AddReport, Plan
 from ragstone.core.request import Request
-from ragstone.engine.attached import Attached, admitted, attached_to, clear_files, delete_files, folder_of, note_removed
+from ragstone.engine.attached import FOLDER, Attached, admitted, attached_to, clear_files, delete_files, note_removed
 from ragstone.engine.components import Components
 from ragstone.engine.erasure import Erasure, forget, forget_answers, forget_attached
 from ragstone.engine.following import follow, locked, with_engine_notices
@@ -300,7 +300,7 @@ class Documents:
         with self._versions.current() as version:
             full = list(dict.fromkeys(self.get(id, reader=reader).id for id in ids))
             with locked(version, self._versions.patience):
-                if attached := [id for id in full if id.startswith(folder_of(""))]:
+                if attached := [id for id in full if id.startswith(FOLDER)]:
                     note_removed(version.folder, attached)
                 version.catalog.remove(full)
                 follow(version)

@@ -24,7 +24,7 @@ from ragstone.core.frozen import frozen
 from ragstone.core.records import Document
 from ragstone.core.traces import Traces, said_by, traces_of
 from ragstone.engine.assembly import assemble_other
-from ragstone.engine.attached import delete_files, expired, folder_of, note_removed, noted, removed_in
+from ragstone.engine.attached import FOLDER, delete_files, expired, is_within, note_removed, noted, removed_in
 from ragstone.engine.built import BuiltWith
 from ragstone.engine.components import Components
 from ragstone.engine.erasure_search import search
@@ -161,7 +161,7 @@ def forget_answers(version: Components, conversation: str) -> None:
     Raises:
         KnowledgeBaseError: the journal cannot be written.
     """
-    names = [id for id in noted(version.folder).removed if id.startswith(f"{folder_of(conversation)}/")]
+    names = [id for id in noted(version.folder).removed if is_within(id, conversation)]
     if names:
         erase(version.history.journal(), Traces(names=frozenset(names)))
 
@@ -259,7 +259,7 @@ def _refuse_unknown(version: Components, names: Sequence[str], reader: Reader) -
         NotFound: there is no trace of one.
     """
     begun = read_json(version.folder / INTERRUPTED).get("documents", ())
-    attached = version.folder.resolve() / folder_of("")
+    attached = version.folder.resolve() / FOLDER
     for name in (one for one in names if one not in begun):
         if (version.folder.resolve() / name).is_relative_to(attached):  # else its file would be deleted
             raise NotFound(f"there is no document '{name}'")

@@ -84,8 +84,11 @@ class Finding:
         )
         whole = await asyncio.to_thread(with_passages, self._version, whole)
         estimated = [one.answerability for one in parts if one.answerability is not None]
+        rated = [one.adequacy for one in parts if one.adequacy]
         return Checked(
             evidence=whole,
+            # A message is refused only if none of its questions can be answered.
+            adequacy=max(rated, key=lambda one: one.confidence) if len(rated) == len(parts) else None,
             answerability=min(estimated, default=None),
             web_searched=any(one.web_searched for one in parts),
         ), parts

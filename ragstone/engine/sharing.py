@@ -21,7 +21,7 @@ from ragstone.core.answers import Turn
 from ragstone.core.errors import NotFound
 from ragstone.core.frozen import frozen
 from ragstone.core.records import WEB, Chunk, Hit
-from ragstone.engine.attached import attached_to, folder_of
+from ragstone.engine.attached import attached_to, is_within
 from ragstone.engine.components import Components
 from ragstone.history.conversations import StoredTurn
 from ragstone.history.erasing import ERASED
@@ -122,7 +122,7 @@ def _may_see(version: Components, response: Response, share: Share, reader: Read
     is_written = answer["model"] not in (QUOTED, LOOKED_UP)
     if answer.get("kind") in COURTESIES and not is_written:
         return True
-    tells_of_all = answer["outcome"] in ("reply", "clarification") and answer.get("kind") not in OF_DOCUMENTS
+    tells_of_all = _tells_of_all(answer)
     if (is_written and withheld) or (response.is_private and (is_written or tells_of_all)):
         return False
     if reader.groups is None:
@@ -131,22 +131,33 @@ def _may_see(version: Components, response: Response, share: Share, reader: Read
     chunks = _readable(version, needed, reader)
     if len(chunks) < len(needed):
         return False
-    if answer["outcome"] == "answer" or (answer["outcome"] == "reply" and answer.get("kind") in OF_DOCUMENTS):
-        return bool(answer["citations"] or response.passages)
+    if not tells_of_all:
+        return _has_evidence(response)
     asker = response.asker
-    told_of_all = not response.passages and answer["outcome"] != "refusal"
-    return bool(asker and asker.groups is not None and asker.groups <= (reader.groups or set()) and not told_of_all)
+    is_in_all = asker is not None and asker.groups is not None and asker.groups <= reader.groups
+    return is_in_all and (_has_evidence(response) or answer["outcome"] == "refusal")
+
+
+def _tells_of_all(answer: Mapping[str, Any]) -> bool:
+    """Return whether an answer tells of all documents that its asker could read, and not only of those it quotes."""
+    is_of_documents = answer["outcome"] == "reply" and answer.get("kind") in OF_DOCUMENTS
+    return answer["outcome"] != "answer" and not is_of_documents
+
+
+def _has_evidence(response: Response) -> bool:
+    """Return whether an answer names documents by which it can be compared with what a reader may read now."""
+    return bool(response.answer["citations"] or response.passages)
 
 
 def _may_see_all(version: Components, response: Response, share: Share, reader: Reader) -> bool:
     """Return whether a reader of everything may see an answer: unless it depends on what is or was attached."""
     group = conversation_group(share.session)
     read = {one.document_id for one in response.passages} | {one["document_id"] for one in response.answer["citations"]}
-    if any(id.startswith(f"{folder_of(group)}/") for id in read):  # also if it is not attached any more
+    if any(is_within(id, group) for id in read):  # also if it is not attached any more
         return False
     if not response.is_private and not attached_to(version.catalog, group):
         return True
-    if not read and response.answer["outcome"] != "refusal":
+    if not _has_evidence(response) and response.answer["outcome"] != "refusal":
         return False  # it may name all documents
     ids = _needed(response) | {one.chunk_id for one in response.passages if not one.chunk_id.startswith(WEB)}
     return len(_readable(version, ids, reader)) == len(ids)

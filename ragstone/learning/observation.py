@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, replace
 
-from ragstone.core.answers import JudgeScores
+from ragstone.core.answers import JudgeScores, sure
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Considered
 from ragstone.history.responses import Response
@@ -87,7 +87,7 @@ class Observation:
     @property
     def sure(self) -> float:
         """The probability, without a judge, that the answer is right."""
-        return (self.answerability or 0.0) * self.support if self.rightness is None else self.rightness
+        return sure(self.answerability, self.support, self.rightness)
 
     @property
     def scores(self) -> JudgeScores | None:

@@ -48,6 +48,11 @@ class UploadSettings(Section):
     attached_files: int = Field(
         default=10, ge=0, description="Maximum number of files attached to one conversation. 0 allows none."
     )
+    attached_mb: float = Field(
+        default=500.0,
+        gt=0,
+        description="Maximum size of all files that a person has attached to conversations, in megabytes.",
+    )
     attached_days: float = Field(
         default=30.0, gt=0, description="Days until a file attached to a conversation is erased, at the latest."
     )

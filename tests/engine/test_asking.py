@@ -26,6 +26,7 @@ HARBOUR = Document(
     text="The old harbour opens at six in the morning. It closes at ten at night. Dogs are welcome on the pier.",
 )
 QUESTION = "When does the old harbour open?"
+CLOSING = "When does it close at night?"
 Messages = Sequence[Mapping[str, str]]
 
 
@@ -191,6 +192,58 @@ def test_the_web_is_left_alone_where_the_documents_answer(kb: Path, exa: ExaServ
     answer = events(kb, web)[-1].answer  # pyright: ignore
     assert not answer.web_search_triggered
     assert exa.asked == []
+
+
+ISLAND = "Is the island closed in winter?"
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+@pytest.mark.parametrize(
+    ("question", "searched", "told"),
+    [
+        (f"{QUESTION} {CLOSING}", [], ("six in the morning", "ten at night")),
+        (f"{QUESTION} {ISLAND}", [ISLAND], ("six in the morning", "closed in winter")),
+        (f"{ISLAND} {QUESTION}", [ISLAND], ("six in the morning", "closed in winter")),
+    ],
+)
+def test_the_web_is_searched_for_the_parts_that_the_documents_do_not_answer(
+    kb: Path, exa: ExaServer, is_written: bool, question: str, searched: list[str], told: Sequence[str]
+):
+    web = ["query.web.engine=exa", f"services.exa.api_key={EXA_KEY}", f"services.exa.base_url={exa.url}"]
+    with OpenAIServer(from_all_sources) as model:
+        answer = events(kb, asked(model, *web) if is_written else web, question)[-1].answer  # pyright: ignore
+    assert [one.body["query"] for one in exa.asked] == searched
+    assert answer.web_search_triggered == bool(searched)
+    assert any(notice.startswith("The web was searched because") for notice in answer.notices) == bool(searched)
+    assert (answer.outcome, answer.model != "extractive") == ("answer", is_written)
+    assert all(words in answer.answer for words in told)
+    cited = {one.document_id.partition(":")[0]: one.quote for one in answer.citations}
+    assert cited.keys() == ({"harbour", "web"} if searched else {"harbour"})
+    assert "closed in winter" in cited.get("web", "closed in winter")
+
+
+def from_all_sources(messages: Messages) -> str:
+    """Repeat, as a model, what the sources say of the harbour and of the island."""
+    known = (
+        "The old harbour opens at six in the morning",
+        "It closes at ten at night",
+        "The island is closed in winter",
+    )
+    sources = messages[-1]["content"].split("--- source ")[1:]
+    labels = {words: re.findall(r"\[.+?\]", one)[0] for one in sources for words in known if words in one}
+    return " ".join(f"{words} {label}." for words, label in labels.items())
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_a_judge_rates_the_evidence_of_every_part(
+    server: OpenAIServer, kb: Path, assistant: Assistant, is_written: bool
+):
+    assistant.adequacy = 1.0
+    quoting = [] if is_written else ["review.judge_model=openai:gpt-4o-mini", "respond.model.name=extractive"]
+    settings = asked(server, "review.judge=model", *quoting)
+    answer = events(kb, settings, f"{QUESTION} {ISLAND}")[-1].answer  # pyright: ignore
+    assert answer.abstained
+    assert "openai:gpt-4o-mini rates the evidence 1 of 10: as told" in answer.notices
 
 
 def test_a_conversation_is_kept_and_leaned_on_in_another_process(kb: Path):

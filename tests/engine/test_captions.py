@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from kb import READY, open_fast, parts
 from pdf_file import pdf, text
-from pictures import letter, painted, saved
+from pictures import book, in_page, letter, painted, saved, spreadsheet, text_document
 
 from ragstone.core.access import OWNER
 from ragstone.core.answers import Answer
@@ -37,6 +37,10 @@ SAYS = {
     "green": "A chart of the rainfall in Alytus.",
 }
 Open = Callable[..., AbstractContextManager[KnowledgeBase]]
+
+
+def picture(colour: str) -> bytes:
+    return saved(painted(colour), "PNG")
 
 
 def reply(messages: Sequence[Mapping[str, Any]]) -> str:
@@ -84,10 +88,6 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def picture(colour: str) -> bytes:
-    return saved(painted(colour), "PNG")
-
-
 def add(kb: KnowledgeBase, *sources: Path) -> AddReport:
     return asyncio.run(kb.documents.add([str(source) for source in sources]))
 
@@ -128,6 +128,27 @@ def test_description_is_found_and_cited_as_one(opened: Open, folder: Path, quest
     assert origin in str(citation)
     assert origin in markdown_of(answer).replace("\\", "")
     assert any(origin in "".join(str(part) for part in line.parts) for line in answers.sources(answer))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("coast.html", f'<h1>Nida</h1><p>The trip was long.</p><img src="{in_page(picture("blue"))}">'.encode()),
+        ("coast.epub", book('<p>The trip was long.</p><img src="../p.png">', pictures={"p.png": picture("blue")})),
+        ("coast.odt", text_document(picture("blue"))),
+        ("coast.ods", spreadsheet(picture("blue"))),
+    ],
+)
+def test_description_in_other_kinds_of_files_is_cited_as_one(
+    opened: Open, tmp_path: Path, name: str, content: bytes
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with opened() as kb:
+        report = add(kb, tmp_path / name)
+        assert (report.added, report.skipped, report.decoded) == (1, (), ())
+        (citation,) = ask(kb, "Which harbour has a lighthouse?").citations
+    assert (citation.document_id, citation.described_by) == (name, MODEL)
+    assert SAYS["blue"] in citation.quote
 
 
 def test_words_of_the_document_are_cited_as_its_own(opened: Open, folder: Path) -> None:

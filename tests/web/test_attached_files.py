@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from pdf_file import pdf
 from playwright.sync_api import expect
-from served import FIRST, Visit
+from served import FIRST, Visit, served
 
 Open = Callable[..., Visit]
 DROP = """(text) => {
@@ -58,3 +59,15 @@ def test_a_chosen_file_that_cannot_be_read_is_told(quoted: str, visit: Open) -> 
     expect(held.get_by_role("button", name="Erase marble.pdf")).to_be_visible(timeout=4 * FIRST)
     expect(held).to_contain_text("broken.pdf: ")
     expect(held.get_by_role("button")).to_have_count(1)
+
+
+def test_a_file_beyond_the_limit_of_its_person_is_told(tmp_path: Path, visit: Open) -> None:
+    with served(tmp_path / "kb", "--set", "serve.uploads.attached_mb=0.001") as url:
+        at = visit(url, allow="413")
+        large = {"name": "marble.txt", "mimeType": "text/plain", "buffer": b"Marble is polished. " * 100}
+        at.page.locator(".composer input[type=file]").set_input_files([large])
+        told = at.page.get_by_role("list", name="Files of this conversation")
+        expect(told).to_contain_text(
+            "marble.txt: the files that you attach to conversations may take 0.001 MB in total;"
+        )
+        assert at.violations() == []

@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
 from ragstone.acquire.ocr.recognizer import Gray
-from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.decode import Blank, Unreadable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +42,7 @@ def frames(source: Path | bytes, most: int) -> Iterator[Gray]:
 
     Raises:
         Unreadable: the file is no picture, is damaged, or has too many pixels.
+        Blank: it is too small to hold text.
     """
     with _opened(source) as image:
         for number, frame in enumerate(ImageSequence.Iterator(image)):
@@ -58,7 +59,8 @@ def shown(source: Path | bytes, number: int = 0) -> bytes:
         number: of the frame, from 0.
 
     Raises:
-        Unreadable: as for `frames`, or there is no such frame, or it shows nothing.
+        Unreadable: as for `frames`, or there is no such frame.
+        Blank: it shows nothing.
     """
     return jpeg(coloured(source, number, SHOWN_SIDE, SHOWN_SIDE**2))
 
@@ -67,10 +69,10 @@ def jpeg(colours: Colours) -> bytes:
     """Return a picture, shape (height, width, 3), as a JPEG image of a bounded size.
 
     Raises:
-        Unreadable: it is too small, or of one colour.
+        Blank: it is too small, or of one colour.
     """
     if min(colours.shape[:2]) < SMALLEST_SIDE or int(np.ptp(colours, axis=(0, 1)).max()) < _FEWEST_SHADES:
-        raise Unreadable("a picture that shows nothing")
+        raise Blank("a picture that shows nothing")
     image, file = Image.fromarray(colours), BytesIO()
     image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     image.save(file, "JPEG", quality=_QUALITY)
@@ -126,7 +128,7 @@ def scaled(picture: Image.Image) -> Gray:
 def _gray(frame: Image.Image) -> Gray:
     _check_size(frame)
     if min(frame.size) < SMALLEST_SIDE:
-        raise Unreadable("a picture too small to hold text")
+        raise Blank("a picture too small to hold text")
     # JPEG can decode to half of its size, and to gray, at no cost.
     frame.draft("L", (_LONGEST_SIDE, _LONGEST_SIDE))
     return scaled(_square(_on_paper(ImageOps.exif_transpose(frame)).convert("L"), frame.info.get("dpi")))

@@ -47,6 +47,10 @@ class Unreadable(SourceError):
     """A file, or the rest of it, is skipped; the message says why."""
 
 
+class Blank(Unreadable):
+    """A picture shows nothing, such as a line or an area of one colour."""
+
+
 def detect(path: Path, settings: AcquireSettings) -> Encoding:
     """Return the encoding of a text file.
 

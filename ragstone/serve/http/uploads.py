@@ -14,8 +14,8 @@ import re
 import secrets
 import shutil
 import unicodedata
-from collections.abc import AsyncIterable, Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Collection, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -27,6 +27,7 @@ from ragstone import acquire
 from ragstone.core.access import Reader
 from ragstone.serve.http.errors import Refused
 from ragstone.settings import UploadSettings
+from ragstone.storage import locks
 
 MEGABYTE = 1_000_000
 FOLDER = "uploads"
@@ -34,6 +35,8 @@ FOLDER = "uploads"
 MAX_FILES = 50
 """Files of one request."""
 INCOMING = ".incoming-"
+PAUSE = 0.02
+"""Seconds between two tries to be alone."""
 MAX_NAME_BYTES = 200
 """File systems allow 255."""
 MAX_FIELD_BYTES = 10_000
@@ -64,6 +67,11 @@ class Upload:
     folder: Path
     files: dict[str, Path] = field(default_factory=dict[str, Path])
     groups: list[str] | None = None
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(path.stat().st_size for path in self.files.values())
 
     def discard(self) -> None:
         """Delete all that was received."""
@@ -265,6 +273,23 @@ def store(upload: Upload, folder: Path, target: str) -> tuple[str, ...]:
     return tuple(f"{target}/{name}" for name in upload.files)
 
 
+@asynccontextmanager
+async def alone(folder: Path) -> AsyncGenerator[None]:
+    """Store files as the only request of all processes of this host, so that several cannot exceed a limit together.
+
+    Args:
+        folder: of the files; it is created if it is missing.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = locks.open_folder(folder)
+    try:
+        while not _has_lock(handle):  # not in a thread, which would go on if the request is cancelled
+            await asyncio.sleep(PAUSE)
+        yield
+    finally:
+        os.close(handle)
+
+
 def clear_leftovers(root: Path, alive: Callable[[], Collection[str]]) -> None:
     """Delete what killed servers had received in part; it would count against the limit forever.
 
@@ -288,6 +313,16 @@ def used_bytes(root: Path) -> int:
             with suppress(FileNotFoundError):
                 used += Path(folder, name).stat().st_size
     return used
+
+
+def _has_lock(handle: int) -> bool:
+    try:
+        locks.lock(handle)
+    except BlockingIOError:
+        return False
+    except OSError:  # some network disks have no such locks
+        pass
+    return True
 
 
 def _sync(path: Path) -> None:

@@ -15,7 +15,7 @@ from shutil import which
 import numpy as np
 import pytest
 from pdf_file import pdf, text
-from pictures import LINES, drawn, gray, letter, saved, slide
+from pictures import LINES, drawn, gray, in_page, letter, presentation, saved, slide
 from PIL import Image
 from structure import check
 
@@ -70,6 +70,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document | Sk
         "typed.pdf": pdf([TYPED]),
         "a.pptx": slide(saved(drawn(), "PNG")),
         "a.docx": letter(saved(drawn(), "PNG")),
+        "a.odp": presentation(saved(drawn(), "PNG")),
+        "a.html": f'<p>Before the picture</p><img src="{in_page(saved(drawn(), "PNG"))}">'.encode(),
         "shade.png": saved(Image.fromarray(np.tile(np.arange(256, dtype=np.uint8), (200, 2))), "PNG"),
     }
     for degrees in TURNS:
@@ -147,8 +149,8 @@ def test_pages_of_text_keep_their_text(document: Get) -> None:
     assert "ocr" not in document("typed.pdf").metadata
 
 
-@pytest.mark.parametrize("name", ["a.pptx", "a.docx"])
-def test_reads_pictures_in_a_presentation_and_a_letter(document: Get, name: str) -> None:
+@pytest.mark.parametrize("name", ["a.pptx", "a.docx", "a.odp", "a.html"])
+def test_reads_pictures_in_other_files(document: Get, name: str) -> None:
     got = document(name)
     assert got.text.split("\n") == ["Before the picture", "", *LINES]
     assert got.metadata["ocr"] == "rapidocr"

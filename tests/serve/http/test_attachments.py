@@ -447,6 +447,29 @@ def test_a_link_never_shows_a_list_with_what_was_attached(serving: Serving) -> N
     assert WORD not in live.http.get(f"/shared/{secret}", headers=admin).text
 
 
+@pytest.mark.parametrize(
+    ("question", "outcome"),
+    [("Summarise zanzibar", "clarification"), ("Who won the battle of Vienna in 1683?", "refusal")],
+)
+def test_a_link_never_shows_what_depends_on_all_files(serving: Serving, question: str, outcome: str) -> None:
+    live = serving()
+    ann = make_key(live.engine.folder, "ann", "read", groups=["staff"])
+    others = [
+        make_key(live.engine.folder, "root", "read", "admin"),
+        make_key(live.engine.folder, "bob", "read", groups=["staff"]),
+    ]
+    asked = {"question": question, "session": "before"}
+    assert live.http.post("/query", json=asked, headers=ann).json()["outcome"] == "refusal"
+    attach(live, ("zanzibar plan.txt", NOTE), ("zanzibar list.txt", NOTE.upper()), **ann)
+    asked = {"question": question, "session": "s"}
+    assert live.http.post("/query", json=asked, headers=ann).json()["outcome"] == outcome
+    for session, is_shown in (("before", True), ("s", False)):
+        secret = live.http.post(f"/links/{session}", json={}, headers=ann).json()["secret"]
+        for other in others:
+            (turn,) = live.http.get(f"/shared/{secret}", headers=other).json()["turns"]
+            assert (turn["text"] is not None) == is_shown
+
+
 def test_keeps_the_original_in_a_relative_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with closing(open_fast(Path("kb"), READY)) as engine, served(engine) as live:
@@ -469,6 +492,52 @@ def test_limits_and_refuses(serving: Serving) -> None:
     assert named.status_code == 400
     assert live.http.post("/attachments", files=files[:1]).status_code == 422
     assert not list(live.engine.folder.glob("uploads/**/*.txt"))
+
+
+def sends(live: Live, session: str, *files: tuple[str, bytes], **key: str) -> httpx2.Response:
+    sent = [("files", file) for file in files]
+    return live.http.post("/attachments", params={"session": session}, files=sent, headers=key)
+
+
+def test_limits_the_files_of_a_person(serving: Serving) -> None:
+    live = serving("uploads.attached_mb=0.0003")  # 300 bytes
+    ann, bob = (make_key(live.engine.folder, name, "read") for name in ("ann", "bob"))
+    assert len(NOTE) < 100
+    attach(live, ("a.txt", NOTE), ("b.txt", NOTE), session="s", **ann)
+    attach(live, ("c.txt", NOTE), session="t", **ann)
+    told = sends(live, "u", ("d.txt", NOTE), **ann)
+    assert (told.status_code, told.json()["error"]["message"]) == (
+        413,
+        "the files that you attach to conversations may take 0.0003 MB in total; remove some, or delete conversations"
+        " with files",
+    )
+    assert not list(live.engine.folder.glob("uploads/**/d.txt"))
+    attach(live, ("a.txt", NOTE), session="s", **ann)  # which takes the place of the first
+    attach(live, ("d.txt", NOTE), session="u", **bob)
+    remove(live, "c.txt", "t", **ann)
+    attach(live, ("d.txt", NOTE), session="u", **ann)
+
+
+def test_deleting_a_conversation_makes_room(serving: Serving) -> None:
+    live = serving("uploads.attached_mb=0.0001")
+    attach(live, ("a.txt", NOTE), session="s")
+    live.ask(ASKED, session="s")
+    assert sends(live, "t", ("b.txt", NOTE)).status_code == 413
+    live.http.delete("/conversations/s").raise_for_status()
+    live.until(lambda: sends(live, "t", ("b.txt", NOTE)).status_code, lambda code: code == 202)
+
+
+@pytest.mark.parametrize(("limit", "sessions"), [("attached_mb=0.0003", 8), ("attached_files=3", 1)])
+def test_simultaneous_files_keep_the_limit(serving: Serving, limit: str, sessions: int) -> None:
+    live = serving(f"uploads.{limit}")
+
+    def status(number: int) -> int:
+        return sends(live, f"s{number % sessions}", (f"{number}.txt", NOTE)).status_code
+
+    with ThreadPoolExecutor(8) as threads:
+        found = [*threads.map(status, range(8))]
+    assert sorted(found) == [202] * 3 + [413] * 5
+    assert len(list(live.engine.folder.glob("uploads/conversations/*/*"))) == 3
 
 
 def test_keeps_nothing_of_an_unreadable_file(serving: Serving) -> None:

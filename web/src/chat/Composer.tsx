@@ -121,10 +121,8 @@ export function Composer(props: Props) {
               </li>
             ))}
             {attaching.states.map(([name, state]) => (
-              <li key={name}>
-                <span className="clip">
-                  {name}: {state}
-                </span>
+              <li key={name} className="told">
+                {name}: {state}
               </li>
             ))}
           </ul>

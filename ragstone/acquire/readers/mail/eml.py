@@ -14,11 +14,12 @@ from email import message_from_bytes, policy
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import parsedate_to_datetime
+from urllib.parse import urljoin
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.mail.calendar import calendar_text
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer, tidy
-from ragstone.acquire.readers.text.plain import without_blobs
+from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures, is_picture_type, picture_in_address
 from ragstone.acquire.readers.web.html import parse_page
 from ragstone.core.filters import Scalar
 
@@ -45,7 +46,7 @@ def parse(file: File) -> Parsed:
     pages: list[str] = []
     attached: list[Part] = []
     if file.suffix in _SAVED_PAGES:
-        return _saved_page(mail, file.settings.access.column)
+        return _saved_page(mail, file)
     for number, part in enumerate(mail.walk()):
         if number >= _MOST_PARTS:
             break
@@ -120,8 +121,8 @@ def _as_ascii(data: bytes) -> bytes:
     return data
 
 
-def _saved_page(mail: Message, column: str) -> Parsed:
-    """Return the page of a web archive; its pictures and style sheets are left out.
+def _saved_page(mail: Message, file: File) -> Parsed:
+    """Return the page of a web archive.
 
     Raises:
         Unreadable: there is no page in it.
@@ -130,10 +131,28 @@ def _saved_page(mail: Message, column: str) -> Parsed:
     if page is None:
         raise Unreadable("no page in it")
     url = _header(page.get("Content-Location", "")) or _header(mail.get("Snapshot-Content-Location", ""))
-    parsed = parse_page(without_blobs(_text(page)), column)
+    saved = _pictures_of(mail)
+
+    def picture(address: str) -> bytes:
+        part = saved.get(address.strip()) or saved.get(urljoin(url, address.strip()))
+        data = part.get_payload(decode=True) if part else None
+        return data if isinstance(data, bytes) else picture_in_address(address)
+
+    pictures = EmbeddedPictures(file, picture)
+    parsed = parse_page(_text(page), file.settings.access.column, pictures=pictures)
     facts = {**parsed.facts, "kind": "mhtml", "saved": _date(mail)}
     url = url if url.startswith(("https://", "http://")) else parsed.url
     return replace(parsed, title=parsed.title or _header(mail.get("Subject", "")), url=url, facts=facts)
+
+
+def _pictures_of(mail: Message) -> dict[str, Message]:
+    """Return the pictures of a web archive, by the addresses that its page may use for them."""
+    pictures = dict[str, Message]()
+    for part in mail.walk():
+        if is_picture_type(part.get_content_type()):
+            id, place = (_header(part.get(name, "")) for name in ("Content-ID", "Content-Location"))
+            pictures |= {key: part for key in (id and f"cid:{id.strip('<>')}", place) if key}
+    return pictures
 
 
 def _text(part: Message) -> str:

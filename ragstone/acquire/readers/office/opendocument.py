@@ -11,6 +11,7 @@ from ragstone.acquire.readers.office.formulas import written_formula
 from ragstone.acquire.readers.office.numbering import written_number
 from ragstone.acquire.readers.office.package import Element, Package, local
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
+from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures
 from ragstone.acquire.readers.scripts import Run, joined
 from ragstone.acquire.readers.tables.grid import Cell
 from ragstone.core.filters import Scalar
@@ -49,8 +50,8 @@ def parse(file: File) -> Parsed:
         named = package.named(file.settings.access.column)
         about = package.xml("meta.xml").find(f"{_OFFICE}meta") if "meta.xml" in package.names else None
         styles = [content, *([package.xml("styles.xml")] if "styles.xml" in package.names else [])]
-        writer = Writer()
-        story = _Story(writer, package, _heights(styles), _numbered(styles))
+        writer, pictures = Writer(), EmbeddedPictures(file, package.picture)
+        story = _Story(writer, package, pictures, _heights(styles), _numbered(styles))
         title, author, creator, created = (_property(about, tag) for tag in _FACTS)
         facts: dict[str, Scalar | tuple[Scalar, ...]] = {
             **facts_of(named),
@@ -59,12 +60,22 @@ def parse(file: File) -> Parsed:
         }
         if text is not None:
             story.write(text)
-            return writer.parsed(title=title, facts={"kind": "odt", **facts})
+            return writer.parsed(title=title, facts={"kind": "odt", **pictures.facts, **facts})
         pages = shown.findall(f"{_DRAW}page") if shown is not None else []
         for number, page in enumerate(pages, 1):
             writer.page(str(number))
             story.write(page)
-    return writer.parsed(title=title, facts={"kind": "odp", "pages": len(pages), **facts})
+    return writer.parsed(title=title, facts={"kind": "odp", "pages": len(pages), **pictures.facts, **facts})
+
+
+def pictures_of_ods(content: Element) -> dict[str, list[str]]:
+    """Return the names of the pictures of each sheet of a spreadsheet, by its name."""
+    return {table.get(f"{_TABLE}name", ""): [*_pictures_in(table)] for table in content.iter(f"{_TABLE}table")}
+
+
+def _pictures_in(element: Element) -> Iterator[str]:
+    for image in element.iter(f"{_DRAW}image"):
+        yield image.get(_HREF, "").removeprefix("./")
 
 
 def _property(about: Element | None, tag: str) -> str:
@@ -80,6 +91,7 @@ class _Story:
 
     writer: Writer
     package: Package
+    pictures: EmbeddedPictures
     heights: Mapping[str, int]
     numbered: Mapping[tuple[str, int], tuple[str, str]]
 
@@ -98,6 +110,7 @@ class _Story:
                 case "h":
                     level = element.get(f"{_TEXT}outline-level", "1")
                     self.writer.heading(self._text(element), int(level) if level.isdigit() else 1)
+                    self._shown(element)
                 case "p" if mark:
                     text = self._text(element).strip()
                     self.writer.line(f"{mark} {text}" if text else "")
@@ -107,7 +120,7 @@ class _Story:
                     self._shown(element)
                 case "table":
                     self.writer.table([*self._rows(element)])
-                    self._comments(element)
+                    self._shown(element)
                 case "annotation":
                     self._comment(element)
                 case "frame" if (role := element.get(f"{_PRESENTATION}class", "")) in ("title", *_FURNITURE):
@@ -119,6 +132,8 @@ class _Story:
                     self.writer.paragraph(f"Notes: {words}" if words else "")
                 case "object":
                     self._object(element)
+                case "image":
+                    self._pictures(element)
                 case "list" if depth < _DEEPEST:
                     style = lists[0] if lists else element.get(f"{_TEXT}style-name", "")
                     self.write(element, depth + 1, "-", (*lists, style))
@@ -138,13 +153,16 @@ class _Story:
         return f"{written_number(number, kind)}{suffix}" if kind else "-"
 
     def _shown(self, paragraph: Element) -> None:
+        """Write what an element shows beside its words."""
         for one in paragraph.iter(f"{_DRAW}object"):
             self._object(one)
-        self._comments(paragraph)
-
-    def _comments(self, element: Element) -> None:
-        for one in element.iter(f"{_OFFICE}annotation"):
+        self._pictures(paragraph)
+        for one in paragraph.iter(f"{_OFFICE}annotation"):
             self._comment(one)
+
+    def _pictures(self, element: Element) -> None:
+        for name in _pictures_in(element):
+            self.pictures.write(self.writer, name)
 
     def _comment(self, element: Element) -> None:
         words = " ".join(self._text(one).strip() for one in element.iter(f"{_TEXT}p"))

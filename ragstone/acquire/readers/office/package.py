@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +14,7 @@ from xml.parsers import expat
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import iso_date, tidy
+from ragstone.acquire.readers.pictures.embedded import is_picture
 from ragstone.core.filters import Scalar
 from ragstone.core.named_groups import Named, facts_of, named_in
 
@@ -30,6 +31,8 @@ _TERMS = "{http://purl.org/dc/terms/}"
 _ADDED = ("docProps/custom.xml", "meta.xml")
 """Where Microsoft Office and OpenDocument keep the properties that people add."""
 _ODF_NAME = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}name"
+_BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
+_EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
@@ -64,11 +67,19 @@ class Package:
                 data = stream.read(_BIGGEST + 1)
         except KeyError as error:
             raise Unreadable(f"damaged: there is no {name} in it") from error
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
             raise Unreadable(f"damaged: {name}: {error}") from error
         if len(data) > _BIGGEST:
             raise Unreadable(f"a bomb: {name} expands beyond {_BIGGEST // 1_000_000} MB")
         return data
+
+    def picture(self, name: str) -> bytes:
+        """Return a picture; none if there is no such part, or if it is of a kind that is not decoded.
+
+        Raises:
+            Unreadable: the part is damaged.
+        """
+        return self.bytes(name) if name in self.names and is_picture(name) else b""
 
     def xml(self, name: str) -> Element:
         """Return a part as XML."""
@@ -116,6 +127,19 @@ class Package:
             return Named(problem="its properties, which may have an access list, are damaged; save it again")
         texts = {one.get(key, ""): ";".join(one.itertext()) for one in added for key in ("name", _ODF_NAME)}
         return named_in({name: text for name, text in texts.items() if name}, column)
+
+
+def pictures_in(element: Element, relations: Relations) -> Iterator[str]:
+    """Yield the names of the pictures in an element of a Microsoft Office file.
+
+    Args:
+        element: a paragraph, a drawing or a picture of a slide.
+        relations: what the part that the element is in refers to.
+    """
+    for blip in element.iter(_BLIP):
+        kind, name = relations.get(blip.get(_EMBED, ""), ("", ""))
+        if kind == "image":
+            yield name
 
 
 def local(element: Element) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import field
 from pathlib import Path
 
 import python_calamine as calamine
@@ -19,9 +21,11 @@ from ragstone.acquire.readers.office.number_formats import (
 )
 from ragstone.acquire.readers.office.objects import EmbeddedObjects
 from ragstone.acquire.readers.office.ole import Compound
-from ragstone.acquire.readers.office.package import Element, Package, local, refuse_document_type
+from ragstone.acquire.readers.office.opendocument import pictures_of_ods
+from ragstone.acquire.readers.office.package import Element, Package, local, pictures_in, refuse_document_type
 from ragstone.acquire.readers.office.shown_figures import formats_of_xls, texts_of_ods
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures
 from ragstone.acquire.readers.tables.fields import shown
 from ragstone.acquire.readers.tables.figures import is_value
 from ragstone.acquire.readers.tables.grid import Cell
@@ -51,6 +55,14 @@ class _Block:
     right: int
 
 
+@frozen
+class _Beside:
+    """What a file holds beside the values of its cells, by sheet: how figures are shown, and names of pictures."""
+
+    formats: Mapping[str, SheetFormats] = field(default_factory=dict[str, SheetFormats])
+    pictures: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "Sequence[str]"])
+
+
 def parse(file: File) -> Parsed:
     """Return the tables of the visible sheets of a workbook in order, one row per line.
 
@@ -60,13 +72,18 @@ def parse(file: File) -> Parsed:
     if file.suffix == ".xls":
         with Compound(file.path) as book:
             book.refuse_circles()
-            return _parse(file, None, formats_of_xls(book))
+            return _parse(file, None, _Beside(formats=formats_of_xls(book)))
     with Package(file.path) as package:
         _check(package)
-        return _parse(file, package, texts_of_ods(package) if "content.xml" in package.names else {})
+        beside = _Beside()
+        if "content.xml" in package.names:
+            with suppress(Unreadable):
+                content = package.xml("content.xml")
+                beside = _Beside(formats=texts_of_ods(content), pictures=pictures_of_ods(content))
+        return _parse(file, package, beside)
 
 
-def _parse(file: File, package: Package | None, shown: Mapping[str, SheetFormats]) -> Parsed:
+def _parse(file: File, package: Package | None, beside: _Beside) -> Parsed:
     title, facts = (
         package.properties(file.settings.access.column) if package else ("", dict[str, Scalar | tuple[Scalar, ...]]())
     )
@@ -77,14 +94,15 @@ def _parse(file: File, package: Package | None, shown: Mapping[str, SheetFormats
     except (calamine.CalamineError, OSError) as error:
         raise Unreadable(f"damaged: {error}") from error
     writer, lost, unsolved = Writer(), list[str](), 0
-    parts = _Parts(package) if package and "xl/workbook.xml" in package.names else None
+    pictures = EmbeddedPictures(file, package.picture) if package else None
+    parts = _Parts(package, pictures) if package and pictures and "xl/workbook.xml" in package.names else None
     sheets = [one for one in book.sheets_metadata if one.visible == calamine.SheetVisibleEnum.Visible]
     if package and not parts:
         writer.left_out("comment", package.bytes("content.xml").count(b"</office:annotation>"))
     hidden = [one.name for one in book.sheets_metadata if one not in sheets]
     writer.left_out("hidden sheet", len(hidden), hidden)
     for sheet in sheets:
-        formats = parts.formats(sheet.name) if parts else shown.get(sheet.name, SheetFormats())
+        formats = parts.formats(sheet.name) if parts else beside.formats.get(sheet.name, SheetFormats())
         unsolved += len(formats.formulas)
         if parts and parts.area(sheet.name) > _MOST_CELLS:
             lost.append(sheet.name)
@@ -96,17 +114,22 @@ def _parse(file: File, package: Package | None, shown: Mapping[str, SheetFormats
         except calamine.CalamineError:
             if not (parts and parts.is_chart(sheet.name)):
                 lost.append(sheet.name)
+        if pictures:
+            for name in beside.pictures.get(sheet.name, ()):
+                pictures.write(writer, name)
         if parts:
             parts.write_drawings(writer, sheet.name)
             parts.write_comments(writer, sheet.name, rows)
-    partial = f"sheets that cannot be read: {', '.join(lost)}" if lost else ""
+    notices = [f"sheets that cannot be read: {', '.join(lost)}"] if lost else []
     if lost and len(lost) == len(sheets):
-        raise Unreadable(partial)
+        raise Unreadable(notices[0])
     if unsolved:
         formulas = "1 formula has" if unsolved == 1 else f"{unsolved} formulas have"
-        notice = f"{formulas} no stored result; open the file in a spreadsheet program and save it"
-        partial = f"{partial}; {notice}" if partial else notice
-    facts = {"kind": file.suffix.removeprefix("."), "sheets": len(sheets), PARTIAL: partial, **facts}
+        notices.append(f"{formulas} no stored result; open the file in a spreadsheet program and save it")
+    seen = pictures.facts if pictures else {}
+    notices += [f"{seen[PARTIAL]}"] if PARTIAL in seen else []
+    kind = file.suffix.removeprefix(".")
+    facts = {**seen, "kind": kind, "sheets": len(sheets), PARTIAL: "; ".join(notices), **facts}
     # The first heading is no title: it is often "Sheet1".
     embedded = parts.objects.parts if parts else ()
     return writer.parsed(title=title or Path(file.name).stem, facts=facts, parts=embedded)
@@ -115,8 +138,8 @@ def _parse(file: File, package: Package | None, shown: Mapping[str, SheetFormats
 class _Parts:
     """The parts of a workbook that the library does not read: formats, formulas and drawings."""
 
-    def __init__(self, package: Package) -> None:
-        self._package, self.objects = package, EmbeddedObjects(package)
+    def __init__(self, package: Package, pictures: EmbeddedPictures) -> None:
+        self._package, self._pictures, self.objects = package, pictures, EmbeddedObjects(package)
         self._below = package.relations("xl/workbook.xml")
         self._sheets = {
             one.get("name", ""): self._below.get(one.get(f"{_R}id", ""), ("", ""))
@@ -141,7 +164,7 @@ class _Parts:
         return self._sheets.get(sheet, ("", ""))[0] == "chartsheet"
 
     def write_drawings(self, writer: Writer, sheet: str) -> None:
-        """Write the charts and text boxes of a sheet."""
+        """Write the charts, text boxes and pictures of a sheet."""
         _, name = self._sheets.get(sheet, ("", ""))
         if self.is_chart(sheet):
             writer.heading(sheet, 1)
@@ -152,9 +175,12 @@ class _Parts:
                 drawing = self._package.xml(part)
                 for box in (one for one in drawing.iter() if local(one) == "txBody"):
                     writer.paragraph("\n".join(_words(paragraph) for paragraph in box.iter(f"{_A}p")))
-                for relation in self._package.relations(part).values():
+                below = self._package.relations(part)
+                for relation in below.values():
                     if relation[0] in ("chart", "chartEx", "diagramData"):
                         self.objects.write_part(writer, relation)
+                for picture in pictures_in(drawing, below):
+                    self._pictures.write(writer, picture)
             elif kind in ("package", "oleObject"):
                 self.objects.write_part(writer, (kind, part))
 

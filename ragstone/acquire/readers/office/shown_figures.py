@@ -9,7 +9,7 @@ from contextlib import suppress
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.office.number_formats import NumberFormat, SheetFormats, format_of
 from ragstone.acquire.readers.office.ole import Compound
-from ragstone.acquire.readers.office.package import Element, Package
+from ragstone.acquire.readers.office.package import Element
 
 _BOUND_SHEET, _FORMAT, _XF, _END_OF_STREAM = 0x85, 0x41E, 0xE0, 0x0A
 _FORMULA, _NUMBER, _RK, _MANY_RK = 0x06, 0x203, 0x27E, 0xBD
@@ -106,12 +106,10 @@ def _formats_in(
                     yield (row, column + number), formats[style]
 
 
-def texts_of_ods(package: Package) -> dict[str, SheetFormats]:
+def texts_of_ods(content: Element) -> dict[str, SheetFormats]:
     """Return the figures of the cells of each sheet, by its name, as the program that saved the file showed them."""
-    with suppress(Unreadable):
-        tables = package.xml("content.xml").iter(f"{_TABLE}table")
-        return {one.get(f"{_TABLE}name", ""): SheetFormats(texts=dict(_figures_in(one))) for one in tables}
-    return {}
+    tables = content.iter(f"{_TABLE}table")
+    return {one.get(f"{_TABLE}name", ""): SheetFormats(texts=dict(_figures_in(one))) for one in tables}
 
 
 def _figures_in(table: Element) -> Iterator[tuple[tuple[int, int], str]]:

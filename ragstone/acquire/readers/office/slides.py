@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragstone.acquire.readers.office.comments import comments
-from ragstone.acquire.readers.office.embedded import EmbeddedPictures
 from ragstone.acquire.readers.office.formulas import written_formula
 from ragstone.acquire.readers.office.objects import EmbeddedObjects
-from ragstone.acquire.readers.office.package import Element, Package, Relations, local
+from ragstone.acquire.readers.office.package import Element, Package, Relations, local, pictures_in
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures
 from ragstone.acquire.readers.scripts import Run, joined
 from ragstone.acquire.readers.tables.grid import Cell
 
@@ -34,7 +34,7 @@ def parse(file: File) -> Parsed:
         slides = package.relations(main)
         title, facts = package.properties(file.settings.access.column)
         writer, count = Writer(), 0
-        pictures, objects = EmbeddedPictures(package, file), EmbeddedObjects(package)
+        pictures, objects = EmbeddedPictures(file, package.picture), EmbeddedObjects(package)
         ids = [slide.get(f"{_R}id", "") for slide in package.xml(main).iter(f"{_P}sldId")]
         # A damaged list may name a slide a thousand times.
         for count, id in enumerate(dict.fromkeys(ids), 1):
@@ -67,7 +67,8 @@ def _slide(
         elif shape.tag == f"{_A}tbl":
             writer.table(_table(shape))
         elif shape.tag == f"{_P}pic":
-            pictures.write(writer, shape, relations)
+            for name in pictures_in(shape, relations):
+                pictures.write(writer, name)
         elif shape.tag == f"{_A}graphicData":
             objects.write(writer, shape, relations)
 

@@ -11,13 +11,13 @@ from pathlib import PurePosixPath
 from typing import TypeVar
 
 from ragstone.acquire.readers.office.comments import Comment, comments
-from ragstone.acquire.readers.office.embedded import EmbeddedPictures
 from ragstone.acquire.readers.office.formulas import written_formula
 from ragstone.acquire.readers.office.numbering import Numbered, Numbering, number, numbered, numbering, value
 from ragstone.acquire.readers.office.objects import EmbeddedObjects
-from ragstone.acquire.readers.office.package import Element, Package, Relations, local
+from ragstone.acquire.readers.office.package import Element, Package, Relations, local, pictures_in
 from ragstone.acquire.readers.office.rtf import parse_rtf
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer
+from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures
 from ragstone.acquire.readers.scripts import Run, joined
 from ragstone.acquire.readers.tables.grid import Cell
 from ragstone.acquire.readers.web.html import decoded, parse_page
@@ -61,7 +61,7 @@ def parse(file: File) -> Parsed:
         counted = numbering(package.xml(parts["numbering"])) if parts.get("numbering") in package.names else Numbering()
         styles = _styles(package.xml(parts["styles"])) if parts.get("styles") in package.names else _Styles()
         title, facts = package.properties(file.settings.access.column)
-        writer, pictures, objects = Writer(), EmbeddedPictures(package, file), EmbeddedObjects(package)
+        writer, pictures, objects = Writer(), EmbeddedPictures(file, package.picture), EmbeddedObjects(package)
         remarks = {one.at: one for one in comments(writer, package, below, below)}
         story = _Story(writer, package, below, styles, counted, pictures, objects, remarks)
         body = document.find(f"{_W}body")
@@ -148,7 +148,8 @@ class _Story:
                 self.write(box, depth + 1)
 
     def _shown(self, element: Element) -> None:
-        self.pictures.write(self.writer, element, self.relations)
+        for name in pictures_in(element, self.relations):
+            self.pictures.write(self.writer, name)
         self.objects.write(self.writer, element, self.relations)
         for mark in element.iter(f"{_W}commentReference") if self.comments else ():
             if comment := self.comments.get(mark.get(f"{_W}id", "")):

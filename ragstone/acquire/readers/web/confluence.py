@@ -6,7 +6,6 @@ import html
 import re
 
 from ragstone.acquire.readers.parsed import File, Parsed
-from ragstone.acquire.readers.text.plain import without_blobs
 from ragstone.acquire.readers.web.html import parse_page
 
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
@@ -31,7 +30,7 @@ _OWN = re.compile(r"<(/?)((?:ac|ri|at):[\w-]+)\b[^>]*>")
 
 def parse(file: File) -> Parsed:
     """Return the text of a page, with headings, code and tables marked."""
-    storage = without_blobs(file.path.read_text("utf-8", "replace"))
+    storage = file.path.read_text("utf-8", "replace")
     return parse_page(f"<html><body>{as_html(storage)}</body></html>", whole=True)
 
 

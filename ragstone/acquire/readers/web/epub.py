@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from urllib.parse import unquote
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.office.package import Package, joined
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
-from ragstone.acquire.readers.web.html import decoded, parse_page
+from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures, picture_in_address
+from ragstone.acquire.readers.web.html import decoded, write_page
 from ragstone.core.named_groups import facts_of, named_in
 from ragstone.core.reading import PARTIAL
 
@@ -35,13 +37,12 @@ def parse(file: File) -> Parsed:
         }
         chapters = [listed[key] for one in book.iter(f"{_OPF}itemref") if (key := one.get("idref", "")) in listed]
         writer, lost = Writer(), list[str]()
+        pictures = EmbeddedPictures(file, lambda name: package.picture(name) or picture_in_address(name))
         for name in chapters:
             try:
-                chapter = parse_page(decoded(package.bytes(name)), whole=True)
+                write_page(writer, decoded(package.bytes(name)), partial(_show, writer, pictures, name))
             except Unreadable:
                 lost.append(name)
-                continue
-            writer.marked(chapter.text, chapter.marks)
     if chapters and len(lost) == len(chapters):
         # Bookshops encrypt the chapters and leave the rest readable.
         raise Unreadable(
@@ -54,12 +55,22 @@ def parse(file: File) -> Parsed:
     metas = {
         one.get("name") or one.get("property", ""): one.get("content") or one.text for one in book.iter(f"{_OPF}meta")
     }
+    seen = pictures.facts
+    notices = [f"chapters that cannot be read: {', '.join(lost)}"] if lost else []
+    notices += [f"{seen[PARTIAL]}"] if PARTIAL in seen else []
     facts = {
         **facts_of(named_in(metas, file.settings.access.column)),
+        **seen,
         "kind": "epub",
         "author": field("creator"),
         "created": iso_date(field("date")),
         "lang": field("language"),
-        PARTIAL: f"chapters that cannot be read: {', '.join(lost)}" if lost else "",
+        PARTIAL: "; ".join(notices),
     }
     return writer.parsed(title=field("title"), facts=facts)
+
+
+def _show(writer: Writer, pictures: EmbeddedPictures, chapter: str, address: str) -> None:
+    """Write the picture at an address in a chapter."""
+    is_data = address.lstrip()[:5].lower() == "data:"
+    pictures.write(writer, address if is_data else joined(chapter.rpartition("/")[0], unquote(address)))

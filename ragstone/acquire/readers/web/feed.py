@@ -13,7 +13,6 @@ from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date, tidy
 from ragstone.acquire.readers.tables.fields import without_markup
 from ragstone.acquire.readers.text import code
-from ragstone.acquire.readers.text.plain import without_blobs
 from ragstone.acquire.readers.web.html import parse as parse_html
 from ragstone.acquire.readers.web.html import parse_page
 from ragstone.core.filters import Scalar
@@ -104,7 +103,7 @@ def _entry(item: Element, feed: str, column: str) -> Parsed:
 
 def _write(writer: Writer, text: str) -> None:
     if _MARKUP.search(text):
-        page = parse_page(without_blobs(f"<html><body>{text}</body></html>"), whole=True)
+        page = parse_page(f"<html><body>{text}</body></html>", whole=True)
         writer.marked(page.text, page.marks)
     else:
         writer.paragraph(text)

@@ -12,15 +12,15 @@ from fastapi import Response as HttpResponse
 from pydantic import Field
 
 from ragstone.core.errors import KnowledgeBaseError, NotFound
-from ragstone.engine.attached import Attached, folder_of, until
+from ragstone.engine.attached import FOLDER, Attached, bytes_of_person, folder_of, until
 from ragstone.engine.jobs.queue import Work
 from ragstone.serve.http import errors, uploads
-from ragstone.serve.http.authentication import Reading
+from ragstone.serve.http.authentication import Caller, Reading
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.messages import Characters, Response
 from ragstone.serve.http.routes.ask import PRINTABLE
 from ragstone.serve.http.routes.jobs import Job, job_of
-from ragstone.serve.http.service import Here
+from ragstone.serve.http.service import Here, Service
 
 
 # ---------------------------------------------------------------- messages
@@ -63,13 +63,13 @@ async def attach(
     """Attach files to a conversation, which a job reads. A file replaces one of the same name.
 
     Only questions of the caller in this conversation find them. They are erased with the conversation, or after
-    `serve.uploads.attached_days`.
+    `serve.uploads.attached_days`. Status 413: a file is too large, the conversation has `serve.uploads.attached_files`,
+    or the files of all conversations of the caller would take more than `serve.uploads.attached_mb`.
     """
     most, settings = service.settings.uploads.attached_files, service.settings.uploads
     if caller.is_visitor or not most:
         raise Refused("forbidden", "files cannot be attached to conversations here")
     folder, inside = service.engine.folder, caller.reader.within(session).conversation
-    held = await asyncio.to_thread(partial(service.engine.documents.attached, session, reader=caller.reader))
     try:
         received = await uploads.receive(
             request.stream(),
@@ -81,15 +81,24 @@ async def attach(
         try:
             if received.groups is not None:
                 raise Refused("usage", "attached files are for the caller alone; leave out 'groups'")
-            if len({*(one.file for one in held), *received.files}) > most:
-                raise Refused("too_large", f"a conversation may have {most} attached files; remove one first")
-            files = await asyncio.to_thread(uploads.store, received, folder, folder_of(inside))
+            async with uploads.alone(folder / FOLDER):
+                if len({*await _names(service, caller, session), *received.files}) > most:
+                    raise Refused("too_large", f"a conversation may have {most} attached files; remove one first")
+                used = await asyncio.to_thread(bytes_of_person, folder, inside, received.files)
+                if used + received.size > settings.attached_mb * uploads.MEGABYTE:
+                    raise Refused(
+                        "too_large",
+                        f"the files that you attach to conversations may take {settings.attached_mb:g} MB in total;"
+                        " remove some, or delete conversations with files",
+                    )
+                files = await asyncio.to_thread(uploads.store, received, folder, folder_of(inside))
+                work = Work(files=files, conversation=inside)
+                status = await service.jobs.submit("upload", work, caller.reader.who)
         except BaseException:
             received.discard()
             raise
     except OSError as error:
         raise KnowledgeBaseError(f"the files could not be written: {error}") from error
-    status = await service.jobs.submit("upload", Work(files=files, conversation=inside), caller.reader.who)
     response.headers["location"] = f"{service.settings.url}/jobs/{status.job.id}"
     return job_of(status, service, caller)
 
@@ -118,6 +127,15 @@ async def detach(service: Here, caller: Reading, session: SessionQuery, file: Fi
         raise NotFound("the conversation has no such file")
     async with asyncio.timeout(service.settings.request_seconds):
         return Detached(removed=await service.sweeper.detach(ids, session, caller.reader))
+
+
+async def _names(service: Service, caller: Caller, session: str) -> set[str]:
+    """Return the names of the files of a conversation, also of those that jobs have yet to read."""
+    folder = f"{folder_of(caller.reader.within(session).conversation)}/"
+    # First: a job that ends meanwhile has stored what it read.
+    waiting = await service.jobs.waiting_files()
+    held = await asyncio.to_thread(partial(service.engine.documents.attached, session, reader=caller.reader))
+    return {one.file for one in held} | {one.removeprefix(folder) for one in waiting if one.startswith(folder)}
 
 
 def _shown(name: str, documents: list[Attached], days: float) -> Attachment:
