@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from benchmarks.conversation import kind_cases
 from ragstone.core.question import Talk
-from ragstone.language.talk import talking
+from ragstone.language.talk import talk_words, talking
 from ragstone.question.frame import without_courtesy
 from ragstone.question.named import named_documents, without_name
-from ragstone.question.talk import FACTS, FIRST, talk_of
+from ragstone.question.talk import FACTS, FIRST, filled, needed, talk_of
 
 
 @pytest.mark.parametrize(
@@ -156,3 +156,29 @@ def test_removes_the_place_from_a_question(question: str, rest: str) -> None:
 )
 def test_removes_courtesies_before_a_question(question: str, rest: str) -> None:
     assert without_courtesy(question, "en") == rest
+
+
+@pytest.mark.parametrize("language", talking())
+@given(st.data())
+def test_a_match_has_a_needed_word(language: str, data: st.DataObject) -> None:
+    talk = talk_words(language)
+    kind = data.draw(st.sampled_from([kind for kind in FIRST if kind != "collection"]))
+    pattern = filled(data.draw(st.sampled_from(talk.patterns[kind])), talk.words)
+    text = data.draw(st.from_regex(pattern.replace("(?>", "(?:"), fullmatch=True))
+    assert any(one in text for one in needed(pattern))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("what documents?", ("what document",)),
+        ("(show|list)( me)? it", ("show", "list")),
+        ("(show|list)? it", (" it",)),
+        ("one|other", ("",)),
+        ("(a(b)?|c) then", (" then",)),
+        ("a{0,2}", ("",)),
+        (r"\(x\) (?:yes|no)", ("yes", "no")),
+    ],
+)
+def test_finds_the_needed_words(pattern: str, words: tuple[str, ...]) -> None:
+    assert needed(pattern) == words

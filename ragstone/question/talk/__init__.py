@@ -39,13 +39,27 @@ FACTS: tuple[CollectionFact, ...] = get_args(CollectionFact)
 _POLITE: tuple[TalkKind, ...] = ("greeting", "thanks", "goodbye")
 _WORD = re.compile(r"[\w+#&/@-]+(?:[.:_][\w+#&/@-]+)*")
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
+_PART = re.compile(
+    r"\\.|\[[^\]]*\]"  # one character
+    r"|\((?:\?:)?(?P<one_of>[a-z0-9 |]+)\)(?P<repeated>[?*]|\{[^}]*\})?"
+    r"|(?P<literal>[a-z0-9 ]+)(?P<last>[?*]|\{[^}]*\})?"
+    r"|."
+)
+"""A part of a pattern; before ``repeated``, the group may lack, before ``last`` the last letter."""
 
 
 @frozen
 class _Pattern:
+    """A pattern, compiled when it is first needed. Every match has one of the words ``needed``."""
+
     kind: TalkKind
     fact: CollectionFact | None
-    pattern: re.Pattern[str]
+    text: str
+    needed: tuple[str, ...]
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """Return the match with the whole text."""
+        return _compiled(self.text).fullmatch(text)
 
 
 @frozen
@@ -86,12 +100,13 @@ def is_talk(question: str) -> bool:
 
 def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
     """Return what the patterns of one language make of a text, without filler at its ends if that is understood."""
-    for start, end in _cores(text, own.filler):
+    patterns = [*_likely(text, own.patterns)]
+    for start, end in _cores(text, own.filler) if patterns else ():
         core = text[start:end]
-        for pattern in own.patterns:
+        for pattern in patterns:
             if pattern.kind == "unclear" and core != text:
                 continue  # "was" is all that filler leaves of "was kannst du"
-            if found := pattern.pattern.fullmatch(core):
+            if found := pattern.match(core):
                 named = _named(found, start, text, written)
                 added = own.added.search(core) is not None
                 return Talk(kind=pattern.kind, language=own.name, fact=pattern.fact, added=added, **named)
@@ -99,6 +114,15 @@ def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
     if kind := _politeness(text, own):
         return Talk(kind=kind, language=own.name)
     return None
+
+
+def _likely(text: str, patterns: Sequence[_Pattern]) -> Iterator[_Pattern]:
+    """Yield the patterns of which a text has a needed word; most questions have those of a tenth."""
+    for one in patterns:
+        for word in one.needed:
+            if word in text:
+                yield one
+                break
 
 
 def _politeness(text: str, own: _Language) -> TalkKind | None:
@@ -174,17 +198,41 @@ def _language(name: str) -> _Language:
     return _Language(
         name=name,
         patterns=patterns,
-        polite=[re.compile("|".join(_filled(one, words) for one in talk.patterns[kind])) for kind in _POLITE],
+        polite=[re.compile("|".join(filled(one, words) for one in talk.patterns[kind])) for kind in _POLITE],
         filler=re.compile(rf"(?:{filler}) "),
         added=re.compile(rf"\b(?:{words['added']})\b"),
     )
 
 
 def _pattern(kind: TalkKind, fact: CollectionFact | None, text: str, words: Mapping[str, str]) -> _Pattern:
-    return _Pattern(kind=kind, fact=fact, pattern=re.compile(_filled(text, words)))
+    text = filled(text, words)
+    return _Pattern(kind=kind, fact=fact, text=text, needed=needed(text))
 
 
-def _filled(text: str, words: Mapping[str, str]) -> str:
+_compiled = cache(re.compile)
+
+
+def needed(pattern: str) -> tuple[str, ...]:
+    """Return words of which every match of a pattern has one; an empty one if there are none.
+
+    Few questions are talk, so that most of some 400 patterns need not be compiled to see that they do not match.
+    """
+    depth, found = 0, list[tuple[str, ...]]([("",)])
+    for part in _PART.finditer(pattern):
+        if part[0] in "()":
+            depth += 1 if part[0] == "(" else -1
+        elif depth:
+            continue
+        elif part[0] == "|":
+            return ("",)
+        elif part["one_of"] and not part["repeated"]:
+            found.append(tuple(part["one_of"].split("|")))
+        elif part["literal"]:
+            found.append((part["literal"][:-1] if part["last"] else part["literal"],))
+    return max(found, key=lambda words: min(map(len, words)))
+
+
+def filled(text: str, words: Mapping[str, str]) -> str:
     """Return a pattern with the words of its language in place of their names.
 
     Groups that repeat take whole words and never give one back: if two of their alternatives match the same word, the
