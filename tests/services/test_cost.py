@@ -8,6 +8,7 @@ import sys
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 from hypothesis import given
@@ -51,6 +52,26 @@ def ask(model: Metered) -> Meter:
     request = Request.by_owner("question")
     asyncio.run(complete(model, ASKED, request))
     return request.meter
+
+
+def test_a_slow_ledger_holds_up_nobody_else(tmp_path: Path) -> None:
+    class Slow(Spending):
+        def settle(self, number: int | None, call: Call | None) -> None:
+            assert others_go_on.wait(10)
+            super().settle(number, call)
+
+    others_go_on = Event()
+    services = load((PRICED,)).settings.services
+    model = Metered(ScriptedModel("five six"), services, Slow(Journal(tmp_path)), longest=100)
+
+    async def asked() -> None:
+        call = asyncio.create_task(complete(model, ASKED, Request.by_owner("question")))
+        await asyncio.sleep(0.05)
+        others_go_on.set()
+        await call
+
+    asyncio.run(asked())
+    assert Spending(Journal(tmp_path)).costs().total.calls == 1
 
 
 # ---------------------------------------------------------------- prices
