@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Protocol
 
 from ragstone.core.errors import KnowledgeBaseError
 from ragstone.core.frozen import frozen
 from ragstone.core.request import BILLION, Meter
+from ragstone.core.threads import in_thread
 from ragstone.settings.model_servers import LOCAL_SERVERS
 from ragstone.settings.services import ServiceSettings
 from ragstone.settings.yaml_text import read_yaml
@@ -97,7 +98,10 @@ class OverBudget(Exception):
 
 
 class Account:
-    """The calls of one model. A question has a budget, and so has the day; an ingest counts only against the day's."""
+    """The calls of one model. A question has a budget, and so has the day; an ingest counts only against the day's.
+
+    The ledger is used in threads: a slow disk or database must not hold up the other answers of a server.
+    """
 
     def __init__(self, model: str, settings: ServiceSettings, ledger: Ledger) -> None:
         """Take the model's name, prices and budgets, and the ledger."""
@@ -108,7 +112,7 @@ class Account:
         self._per_question = round(settings.budget_per_question * BILLION)
         self._per_day = round(settings.budget_per_day * BILLION)
 
-    def reserve(self, prompt: int, completion: int, meter: Meter) -> int | None:
+    async def reserve(self, prompt: int, completion: int, meter: Meter) -> int | None:
         """Check that a call of at most this many tokens fits the budgets; return its entry if there is a daily budget.
 
         Raises:
@@ -126,27 +130,27 @@ class Account:
         if not self._per_day:
             return None
         try:
-            number, before = self._ledger.reserve(most, self._per_day)
+            number, before = await in_thread(partial(self._ledger.reserve, most, self._per_day))
         except KnowledgeBaseError as error:
             raise self._refusal(f"the budget cannot be checked: {error}") from error
         if number is None:
             raise self._over("budget_per_day", self._per_day, before, most.cost, "today (UTC)")
         return number
 
-    def settle(self, number: int | None, prompt: int, completion: int, meter: Meter) -> int | None:
+    async def settle(self, number: int | None, prompt: int, completion: int, meter: Meter) -> int | None:
         """Record the actual call in place of its entry, and return its cost if that is known."""
         call = self._call(prompt, completion, meter)
-        self._write(number, call, meter)
+        await self._write(number, call, meter)
         return call.cost
 
-    def cancel(self, number: int | None, meter: Meter) -> None:
+    async def cancel(self, number: int | None, meter: Meter) -> None:
         """Remove the entry of a call that cost nothing."""
         if number is not None:
-            self._write(number, None, meter)
+            await self._write(number, None, meter)
 
-    def _write(self, number: int | None, call: Call | None, meter: Meter) -> None:
+    async def _write(self, number: int | None, call: Call | None, meter: Meter) -> None:
         try:
-            self._ledger.settle(number, call)
+            await in_thread(partial(self._ledger.settle, number, call))
         except KnowledgeBaseError as error:  # the caller still gets what was paid for
             meter.notices.append(f"The cost of {self._model} was not recorded: {error}")
 

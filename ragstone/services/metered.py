@@ -1,7 +1,4 @@
-"""Meter the calls of models and embedders, and refuse calls that a budget has no room for.
-
-The ledger is written in threads: a slow disk or database must not hold up the other answers of a server.
-"""
+"""Meter the calls of models and embedders, and refuse calls that a budget has no room for."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
@@ -19,7 +15,6 @@ from ragstone.core.errors import EmbeddingError, EmptyReply, ModelError
 from ragstone.core.protocols import ChatModel, Embedder, Role
 from ragstone.core.records import Span
 from ragstone.core.request import Meter, Request
-from ragstone.core.threads import in_thread
 from ragstone.services import estimate
 from ragstone.services.chat import window_of
 from ragstone.services.cost import Account, Ledger, OverBudget
@@ -69,7 +64,7 @@ class Metered:
         """
         prompt = self._prompt_tokens(messages, form)
         try:
-            number = await in_thread(partial(self._account.reserve, prompt, self._longest, request.meter))
+            number = await self._account.reserve(prompt, self._longest, request.meter)
         except OverBudget as refusal:
             raise ModelError(str(refusal)) from refusal
         characters = sum(len(message.content) for message in messages)
@@ -96,12 +91,12 @@ class Metered:
             raise
         finally:
             if refused:
-                await in_thread(partial(self._account.cancel, number, request.meter))
+                await self._account.cancel(number, request.meter)
             else:  # counted by the model, or by us if the reply broke off or the caller left
                 read, written = prompt, self.count("".join(pieces_sent))
                 if reply:
                     read, written = reply.prompt_tokens, reply.completion_tokens
-                cost = await in_thread(partial(self._account.settle, number, read, written, request.meter))
+                cost = await self._account.settle(number, read, written, request.meter)
                 request.meter.count_model_call(prompt_tokens=read, completion_tokens=written, cost=cost)
 
     def _prompt_tokens(self, messages: Sequence[Message], form: type[BaseModel] | None) -> int:
@@ -144,8 +139,7 @@ class MeteredEmbedder:
             EmbeddingError: the service fails, or the call may exceed a budget and is not made.
         """
         try:
-            tokens = sum(map(estimate.count, texts))
-            number = await in_thread(partial(self._account.reserve, tokens, 0, request.meter))
+            number = await self._account.reserve(sum(map(estimate.count, texts)), 0, request.meter)
         except OverBudget as refusal:
             raise EmbeddingError(str(refusal)) from refusal
         own = Meter()
@@ -156,10 +150,9 @@ class MeteredEmbedder:
         finally:
             cost: int | None = 0
             if own.embedding_tokens:
-                settling = partial(self._account.settle, number, own.embedding_tokens, 0, request.meter)
-                cost = await in_thread(settling)
+                cost = await self._account.settle(number, own.embedding_tokens, 0, request.meter)
             else:
-                await in_thread(partial(self._account.cancel, number, request.meter))
+                await self._account.cancel(number, request.meter)
             request.meter.count_embedding_calls(
                 calls=own.embedding_calls, tokens=own.embedding_tokens, retries=own.embedding_retries, cost=cost
             )

@@ -54,15 +54,21 @@ def ask(model: Metered) -> Meter:
     return request.meter
 
 
-def test_a_slow_ledger_holds_up_nobody_else(tmp_path: Path) -> None:
-    class Slow(Spending):
+@pytest.mark.parametrize("budget", [(), ("services.budget_per_day=1",)])
+def test_a_slow_ledger_holds_up_nobody_else(tmp_path: Path, budget: tuple[str, ...]) -> None:
+    spending, others_go_on = Spending(Journal(tmp_path)), Event()
+
+    class Slow:
+        def reserve(self, call: Call, limit: int) -> tuple[int | None, int]:
+            assert others_go_on.wait(10)
+            return spending.reserve(call, limit)
+
         def settle(self, number: int | None, call: Call | None) -> None:
             assert others_go_on.wait(10)
-            super().settle(number, call)
+            spending.settle(number, call)
 
-    others_go_on = Event()
-    services = load((PRICED,)).settings.services
-    model = Metered(ScriptedModel("five six"), services, Slow(Journal(tmp_path)), longest=100)
+    services = load((PRICED, *budget)).settings.services
+    model = Metered(ScriptedModel("five six"), services, Slow(), longest=100)
 
     async def asked() -> None:
         call = asyncio.create_task(complete(model, ASKED, Request.by_owner("question")))
@@ -71,7 +77,7 @@ def test_a_slow_ledger_holds_up_nobody_else(tmp_path: Path) -> None:
         await call
 
     asyncio.run(asked())
-    assert Spending(Journal(tmp_path)).costs().total.calls == 1
+    assert spending.costs().total.calls == 1
 
 
 # ---------------------------------------------------------------- prices
