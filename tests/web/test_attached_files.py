@@ -43,6 +43,8 @@ def test_a_dropped_file_is_asked_in_its_conversation_alone(quoted: str, visit: O
     expect(at.ask("At how many degrees is the celadon glaze fired?")).not_to_contain_text("1260")
 
     at.page.get_by_role("link", name="At how many degrees").last.click()
+    # Its answer goes with the file: a page that still asks for it would be told that there is none.
+    expect(at.page.get_by_role("button", name="Citation 1")).to_be_visible()
     with at.page.expect_response(lambda told: told.request.method == "DELETE" and told.status == 200):
         held.get_by_role("button", name="Erase glaze.md").click()
     expect(held).to_have_count(0)
