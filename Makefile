@@ -27,7 +27,8 @@ VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' ragstone/__init__.py)
 REVISION = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 BUILD = docker buildx build -f deploy/Dockerfile --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION)
 
-# Tests wait much, for processes and time-outs, so that three take no longer on two cores than two.
+# Tests wait much, for processes and time-outs, so that three take no longer on two cores than two. Files are given out
+# in the order of their names: by the number of their tests, those with few but long ones would start last.
 WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 3 ? 4 : 3 )))
 
 .DEFAULT_GOAL := help
@@ -85,7 +86,7 @@ define RUN_TESTS
 	@$(BIN)/python tools/test_model.py
 	@sh tools/test_browser.sh
 	@echo "== tests"
-	@$(BIN)/pytest -n $(WORKERS) --dist loadfile --max-worker-restart 0
+	@$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 endef
 
 test-web:

@@ -1,7 +1,9 @@
 // @vitest-environment happy-dom
-import { cleanup, render, screen } from "@testing-library/react";
+import { act, cleanup, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
+import { api } from "../api/client";
+import type { Original } from "../api/types";
 import { cited, hit } from "../chat/samples";
 import { ofCitation } from "../chat/target";
 import { SourcePanel } from "./SourcePanel";
@@ -32,4 +34,20 @@ it("shows the quote of a lost page, with navigation", async () => {
   await userEvent.click(screen.getByRole("button", { name: "Previous citation" }));
   await userEvent.click(screen.getByRole("button", { name: "Close the source" }));
   expect(moved).toEqual([0, -1]);
+});
+
+it("keeps the view that was chosen while the page was still awaited", async () => {
+  let arrive: (found: Original) => void = () => undefined;
+  vi.spyOn(api, "places").mockReturnValue(
+    new Promise((resolve) => {
+      arrive = resolve;
+    }),
+  );
+  vi.spyOn(api, "document").mockReturnValue(new Promise(() => undefined));
+  const target = ofCitation(cited(1, {}), []);
+  render(<SourcePanel targets={[target]} at={0} onMove={() => undefined} onClose={() => undefined} />);
+  const text = screen.getByRole("radio", { name: "Text" }) as HTMLInputElement;
+  await userEvent.click(text);
+  await act(async () => arrive({ pages: 2, is_row: false, state: "same" } as Original));
+  expect(text.checked).toBe(true);
 });

@@ -47,6 +47,8 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   const { document, error } = useDocument(view === "original" && (isFile || awaited) ? null : id);
   const leaf = document && !isFile ? leafKind(document.metadata.kind, document.marks) : null;
   const hasOriginal = isFile || leaf !== null;
+  // Until this is known, all ways are offered: one that was checked for want of another could not be chosen.
+  const isKnown = !awaited && (hasOriginal || document !== null || error !== "");
   const link = safeLink(target.url);
   const place = originOf(target);
   const say = words();
@@ -117,7 +119,7 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
             </nav>
           )}
           <span className="grow" />
-          {id !== null && <Choice view={view} hasOriginal={hasOriginal} onView={show} />}
+          {id !== null && <Choice view={view} hasOriginal={hasOriginal || !isKnown} onView={show} />}
         </div>
       )}
       {view === "parse" && document ? (
