@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from ragstone.chunk import text as strategies
 from ragstone.chunk.facts import facts_of
-from ragstone.chunk.outline import Outlined, Section, section_at, sections
+from ragstone.chunk.outline import Outlined, Section, questions_apart, section_at, sections
 from ragstone.chunk.reading import reading_sentences as sentences
 from ragstone.chunk.ruler import Characters, Ruler, Tokens
 from ragstone.chunk.structure import Piece, of_table, structured
@@ -20,9 +20,8 @@ from ragstone.settings import ChunkSettings
 
 __all__ = ["Outlined", "fingerprint", "sentences", "split"]
 
-_VERSION = 1
-"""Increase it when the same settings would split a text differently than before."""
-
+_VERSIONS = {"recursive": 2}
+"""Of the strategies, 1 by default. Increase one when the same settings would split a text differently than before."""
 
 _NEAREST = 3
 """Folders and the file name, from the end of a path, that may say what a document is about."""
@@ -32,7 +31,8 @@ _NUMBERED = re.compile(r"[\da-fA-F]{8}|^[\W\d_]*$")
 
 def fingerprint(settings: ChunkSettings) -> str:
     """Return a text that changes whenever the chunks of a document would."""
-    return f"{settings.strategy} {settings.unit} {settings.size}/{settings.overlap} {settings.context} v{_VERSION}"
+    version = _VERSIONS.get(settings.strategy, 1)
+    return f"{settings.strategy} {settings.unit} {settings.size}/{settings.overlap} {settings.context} v{version}"
 
 
 def split(document: Document, settings: ChunkSettings, tokens_of: TokensOf) -> list[Chunk]:
@@ -111,7 +111,11 @@ def _of_prose(
         case "paragraph":
             spans = strategies.by_paragraph(prose, size, overlap, local)
         case _:
-            spans = strategies.recursive(prose, size, overlap)
+            spans = [
+                Span(start=part.start - start + span.start, end=part.start - start + span.end)
+                for part in questions_apart(outline, start, end)
+                for span in strategies.recursive(part.of(text), size, overlap)
+            ]
     for span in spans:
         moved = Span(start=start + span.start, end=start + span.end)
         yield Piece(span=moved, section=section_at(outline, moved.start))

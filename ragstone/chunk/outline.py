@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
+from operator import attrgetter
 
 from ragstone.core.frozen import frozen
+from ragstone.core.headings import is_question
 from ragstone.core.records import Document, Mark, Span
+
+_start = attrgetter("start")
 
 
 @frozen
@@ -28,6 +32,20 @@ class Section:
         """The headings above the section, and its own: "Installation > Linux"."""
         return " > ".join(self.titles)
 
+    @property
+    def question(self) -> tuple[str, ...]:
+        """The headings down to the first one that asks a question, which the section answers; empty without one."""
+        asked = next((number for number, title in enumerate(self.titles, start=1) if is_question(title)), 0)
+        return self.titles[:asked]
+
+
+def questions_apart(outline: Sequence[Section], start: int, end: int) -> list[Span]:
+    """Return the parts of a text from ``start`` to ``end``: what answers the question of a heading is one part."""
+    first = max(bisect_right(outline, start, key=_start) - 1, 0)
+    within = outline[first : bisect_left(outline, end, key=_start)]
+    cuts = [section.start for before, section in pairwise(within) if section.question != before.question]
+    return [Span(start=one, end=other) for one, other in pairwise([start, *cuts, end])]
+
 
 def sections(length: int, marks: Sequence[Mark]) -> list[Section]:
     """Return the sections of a text of ``length`` characters, in order and without gaps."""
@@ -46,7 +64,7 @@ def sections(length: int, marks: Sequence[Mark]) -> list[Section]:
 
 def section_at(outline: Sequence[Section], position: int) -> Section:
     """Return the section at a position of the text."""
-    return outline[max(bisect_right(outline, position, key=lambda section: section.start) - 1, 0)]
+    return outline[max(bisect_right(outline, position, key=_start) - 1, 0)]
 
 
 def label_at(marks: Sequence[Mark], position: int) -> str:

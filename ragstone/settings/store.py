@@ -14,7 +14,8 @@ class ChunkSettings(Section):
 
     strategy: Literal["sliding_window", "sentence", "paragraph", "recursive", "structure"] = Field(
         default="recursive",
-        description="How documents are split. `structure` splits by headings and keeps code and tables apart.",
+        description="How documents are split. `recursive` splits by length, and a FAQ at its questions; `structure` at"
+        " every heading and keeps code and tables apart.",
     )
     unit: Literal["characters", "tokens"] = Field(
         default="characters", description="Unit of `chunk.size` and `chunk.overlap`. Tokens are tokens of the embedder."

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.chunk import split
-from ragstone.chunk.outline import section_at, sections
+from ragstone.chunk.outline import questions_apart, section_at, sections
 from ragstone.chunk.ruler import PART, Characters, Tokens
 from ragstone.chunk.structure import structured
 from ragstone.chunk.text import by_paragraph, by_sentence
+from ragstone.core.headings import question_above
 from ragstone.core.records import Document, Mark, Span
 from ragstone.settings import ChunkSettings
 
@@ -68,6 +69,70 @@ def test_splits_at_headings_and_isolates_code():
     assert chunks[2].facts["section_level"] == 3
     assert chunks[1].facts["chunk_kind"] == "example"
     assert chunks[0].facts["chunk_kind"] == "how_to"
+
+
+FAQ = """# Parking
+
+Some questions are asked often.
+
+## Who may park here?
+
+Guests of the mill.
+
+### With a caravan
+
+On the lower meadow.
+
+## What does it cost?
+
+Two euros a day.
+
+## Opening hours
+
+The gate opens at six.
+
+## History
+
+The mill was built in 1821.
+"""
+
+
+def test_each_question_of_a_heading_has_a_chunk_of_its_own():
+    headings = [one[0] for one in re.finditer(r"^#+ .*$", FAQ, re.MULTILINE)]
+    marks = tuple(mark("heading", one, one.index(" "), FAQ) for one in headings)
+    chunks = split(Document(id="faq.md", text=FAQ, title="Parking", marks=marks), ChunkSettings(), tokens)
+    assert [(chunk.context, chunk.text.split("\n")[0], chunk.text.split("\n")[-1]) for chunk in chunks] == [
+        ("Parking", "# Parking", "Some questions are asked often."),
+        ("Parking\nWho may park here?", "## Who may park here?", "On the lower meadow."),
+        ("Parking\nWhat does it cost?", "## What does it cost?", "Two euros a day."),
+        ("Parking\nOpening hours", "## Opening hours", "The mill was built in 1821."),
+    ]
+    asked = [question_above(chunk) for chunk in chunks]
+    assert [span and span.of(chunk.headed) for span, chunk in zip(asked, chunks, strict=True)] == [
+        None,
+        "Who may park here?",
+        "What does it cost?",
+        None,
+    ]
+
+
+@given(st.lists(st.booleans(), max_size=8), st.data())
+def test_questions_part_a_text_without_loss(asked: list[bool], data: st.DataObject):
+    text, marks = "Before. ", []
+    for number, is_asked in enumerate(asked):
+        label = f"Title {number}{'?' * is_asked}"
+        level = data.draw(st.integers(1, 3))
+        marks.append(Mark(kind="heading", start=len(text), end=len(text) + len(label), level=level, label=label))
+        text += f"{label}\n\nText {number}.\n\n"
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    outline = sections(len(text), marks)
+    parts = questions_apart(outline, start, end)
+    assert (parts[0].start, parts[-1].end) == (start, end)
+    assert all(before.end == after.start < after.end for before, after in pairwise(parts))
+    for part in parts:
+        inside = {section_at(outline, at).question for at in range(part.start, part.end)}
+        assert len(inside) == 1
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from ragstone.respond.drafts import drafted
 from ragstone.respond.quoting.answerability import FITTED, Features, estimate_for
 from ragstone.respond.quoting.extractive import ExtractiveAnswerer
 from ragstone.respond.quoting.scored import Told
+from ragstone.respond.quoting.scored import read as read_sentences
 from ragstone.respond.tables import TableReader
 from ragstone.settings import ChunkSettings, RespondSettings
 
@@ -206,6 +207,17 @@ def test_standing_out_raises_the_probability(embedder: str):
 def test_signs_of_a_wrong_answer_lower_the_probability(embedder: str, worse: dict[str, float]):
     estimate = estimate_for(embedder)
     assert estimate(replace(ORDINARY, **worse)) < estimate(ORDINARY)  # pyright: ignore
+
+
+def test_an_entry_of_a_faq_is_as_similar_as_its_question(model: MiniLM):
+    def similarity(title: str) -> float:
+        found = hits(model, Document(id="a", title=title, text="Sixty, and twenty more in the barn."))
+        evidence = Evidence(question=read("What is the largest number of guests?"), hits=found, method="test")
+        matcher = build_matcher(model, lambda words, _request: [1.0] * len(words))
+        (one,) = asyncio.run(read_sentences(evidence, matcher, chunk.sentences, Request.by_owner()))
+        return one.own
+
+    assert similarity("How many guests fit in at most?") > similarity("How many guests fit in at most") + 0.02
 
 
 def test_what_the_reader_reads_is_never_certain():

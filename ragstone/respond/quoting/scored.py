@@ -13,6 +13,7 @@ from functools import partial
 from itertools import pairwise
 
 from ragstone.core.frozen import frozen
+from ragstone.core.headings import question_above
 from ragstone.core.protocols import PassageReader, SentenceSplitter, TokenMatcher
 from ragstone.core.readings import Reading
 from ragstone.core.record import prose_start
@@ -50,8 +51,8 @@ class Told:
 class Sentence:
     """A sentence of the hit at this place among the hits.
 
-    ``number`` counts the sentences of the hit; ``own`` is the similarity to the question; ``told`` is None if no model
-    has read the passages.
+    ``number`` counts the sentences of the hit; ``own`` is the similarity to the question, below a heading that is a
+    question at least the mean with that of the heading; ``told`` is None if no model has read the passages.
     """
 
     hit: Hit
@@ -102,6 +103,8 @@ def _scored(
 ) -> list[Sentence]:
     """Return the sentences of a chunk with their scores; spans refer to the chunk's text."""
     offset = len(hit.chunk.headed) - len(hit.chunk.text)
+    above = question_above(hit.chunk)
+    asked = match.score(above) if above else None
     scored: list[Sentence] = []
     for number, span in enumerate(_quotable(split(hit.chunk.text), hit.chunk)):
         within = Span(start=span.start + offset, end=span.end + offset)
@@ -109,7 +112,10 @@ def _scored(
         if reading:
             likely, short = reading.of(within)
             judgement = Told(answers=reading.answers, evidence=likely, short=short)
-        scored.append(Sentence(hit=hit, place=place, number=number, span=span, own=match.score(within), told=judgement))
+        own = match.score(within)
+        if asked is not None:  # what answers the question of its heading need not repeat it
+            own = max(own, (own + asked) / 2)
+        scored.append(Sentence(hit=hit, place=place, number=number, span=span, own=own, told=judgement))
     return scored
 
 
