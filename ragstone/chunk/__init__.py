@@ -111,14 +111,20 @@ def _of_prose(
         case "paragraph":
             spans = strategies.by_paragraph(prose, size, overlap, local)
         case _:
-            spans = [
-                Span(start=part.start - start + span.start, end=part.start - start + span.end)
-                for part in questions_apart(outline, start, end)
-                for span in strategies.recursive(part.of(text), size, overlap)
-            ]
+            yield from _recursive(text, start, end, outline, settings)
+            return
     for span in spans:
         moved = Span(start=start + span.start, end=start + span.end)
         yield Piece(span=moved, section=section_at(outline, moved.start))
+
+
+def _recursive(text: str, start: int, end: int, outline: Sequence[Section], settings: ChunkSettings) -> Iterator[Piece]:
+    """Yield the pieces of a text, none across the questions of a FAQ: with others, each would be found less well."""
+    for part, first in questions_apart(text, outline, start, end):
+        for span in strategies.recursive(part.of(text), settings.size, settings.overlap):
+            moved = Span(start=part.start + span.start, end=part.start + span.end)
+            section = section_at(outline, moved.start)
+            yield Piece(span=moved, section=first if section.start < first.start < moved.end else section)
 
 
 def _ruler(text: str, settings: ChunkSettings, tokens_of: TokensOf) -> Ruler:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
 from operator import attrgetter
 
@@ -39,12 +39,31 @@ class Section:
         return self.titles[:asked]
 
 
-def questions_apart(outline: Sequence[Section], start: int, end: int) -> list[Span]:
-    """Return the parts of a text from ``start`` to ``end``: what answers the question of a heading is one part."""
+def questions_apart(text: str, outline: Sequence[Section], start: int, end: int) -> Iterator[tuple[Span, Section]]:
+    """Yield the parts of a text from ``start`` to ``end``, each with its first section that is more than a heading.
+
+    What answers the question of a heading is one part, with headings right above that have no text of their own.
+    """
+    if start == end:
+        return
     first = max(bisect_right(outline, start, key=_start) - 1, 0)
-    within = outline[first : bisect_left(outline, end, key=_start)]
-    cuts = [section.start for before, section in pairwise(within) if section.question != before.question]
-    return [Span(start=one, end=other) for one, other in pairwise([start, *cuts, end])]
+    begin, own, headings = start, outline[first], None
+    for before, section in pairwise(outline[first : bisect_left(outline, end, key=_start)]):
+        headings = (headings or before) if _is_bare(text, before) else None
+        if section.question == before.question:
+            continue
+        cut = (headings or section).start
+        if cut > begin:
+            yield Span(start=begin, end=cut), own
+            begin = cut
+        own = section
+    yield Span(start=begin, end=end), own
+
+
+def _is_bare(text: str, section: Section) -> bool:
+    """Return whether a section has no words besides its heading."""
+    written, title = (filter(str.isalnum, one) for one in (text[section.start : section.end], section.title))
+    return all(one == other for one, other in zip_longest(written, title))
 
 
 def sections(length: int, marks: Sequence[Mark]) -> list[Section]:

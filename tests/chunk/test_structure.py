@@ -73,8 +73,6 @@ def test_splits_at_headings_and_isolates_code():
 
 FAQ = """# Parking
 
-Some questions are asked often.
-
 ## Who may park here?
 
 Guests of the mill.
@@ -94,6 +92,12 @@ The gate opens at six.
 ## History
 
 The mill was built in 1821.
+
+## Other things
+
+### Is there a shower?
+
+Yes, next to the barn.
 """
 
 
@@ -102,37 +106,40 @@ def test_each_question_of_a_heading_has_a_chunk_of_its_own():
     marks = tuple(mark("heading", one, one.index(" "), FAQ) for one in headings)
     chunks = split(Document(id="faq.md", text=FAQ, title="Parking", marks=marks), ChunkSettings(), tokens)
     assert [(chunk.context, chunk.text.split("\n")[0], chunk.text.split("\n")[-1]) for chunk in chunks] == [
-        ("Parking", "# Parking", "Some questions are asked often."),
-        ("Parking\nWho may park here?", "## Who may park here?", "On the lower meadow."),
+        ("Parking\nWho may park here?", "# Parking", "On the lower meadow."),
         ("Parking\nWhat does it cost?", "## What does it cost?", "Two euros a day."),
         ("Parking\nOpening hours", "## Opening hours", "The mill was built in 1821."),
+        ("Parking\nOther things > Is there a shower?", "## Other things", "Yes, next to the barn."),
     ]
     asked = [question_above(chunk) for chunk in chunks]
     assert [span and span.of(chunk.headed) for span, chunk in zip(asked, chunks, strict=True)] == [
-        None,
         "Who may park here?",
         "What does it cost?",
         None,
+        "Is there a shower?",
     ]
 
 
-@given(st.lists(st.booleans(), max_size=8), st.data())
-def test_questions_part_a_text_without_loss(asked: list[bool], data: st.DataObject):
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=8), st.data())
+def test_questions_part_a_text_without_loss(written: list[tuple[bool, bool]], data: st.DataObject):
     text, marks = "Before. ", []
-    for number, is_asked in enumerate(asked):
+    for number, (is_asked, has_text) in enumerate(written):
         label = f"Title {number}{'?' * is_asked}"
         level = data.draw(st.integers(1, 3))
         marks.append(Mark(kind="heading", start=len(text), end=len(text) + len(label), level=level, label=label))
-        text += f"{label}\n\nText {number}.\n\n"
+        text += f"{label}\n\n{f'Text {number}.' * has_text}\n\n"
     start = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(start + 1, len(text)))
     outline = sections(len(text), marks)
-    parts = questions_apart(outline, start, end)
-    assert (parts[0].start, parts[-1].end) == (start, end)
-    assert all(before.end == after.start < after.end for before, after in pairwise(parts))
-    for part in parts:
-        inside = {section_at(outline, at).question for at in range(part.start, part.end)}
-        assert len(inside) == 1
+    parts = [*questions_apart(text, outline, start, end)]
+    assert (parts[0][0].start, parts[-1][0].end) == (start, end)
+    assert all(before.end == after.start < after.end for (before, _), (after, _) in pairwise(parts))
+    for part, first in parts:
+        inside = [one for one in outline if one.start < part.end and one.end > part.start]
+        assert first in inside
+        with_text = [one for one in inside if "Text" in text[one.start : one.end] or one.start == 0]
+        assert len({one.question for one in with_text}) <= 1
+        assert not with_text or first.question == with_text[0].question
 
 
 @pytest.mark.parametrize(

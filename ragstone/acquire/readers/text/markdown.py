@@ -21,6 +21,9 @@ from ragstone.core.records import BOOKKEEPING, Mark
 # A line may be millions of characters long, so every pattern takes time linear in its length.
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`]*)$")
 _HASHES = re.compile(r" {0,3}(#{1,6})(?=[ \t])")
+_ASKED = re.compile(r" {0,3}(?:(\*\*|__)(?=\S)(.*[?？؟])\1|(?:<details>\s*)?<summary>(.*[?？؟])\s*</summary>)[ \t]*$")
+"""A line that asks the question of a FAQ: in bold, or as the summary of what is shown on request."""
+_QUESTION_LEVEL = 6
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _INDENTED = re.compile(r"(?: {4}| {0,3}\t)[ \t]*\S")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
@@ -138,6 +141,8 @@ class _Scan:
             return self._fenced(number, fence[2], fence[3])
         if (hashes := _HASHES.match(line)) and (words := _without_closing(line[hashes.end() :])):
             return self._heading(number, len(hashes[1]), words), number + 1
+        if not paragraph and (asked := _ASKED.match(line)):
+            return self._heading(number, _QUESTION_LEVEL, asked[2] or asked[3]), number + 1
         if number + 1 < len(self.lines):
             below = self.line(number + 1)
             starts = not _NO_PARAGRAPH.match(line) and not _INDENTED.match(line)
