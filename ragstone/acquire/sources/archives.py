@@ -53,7 +53,9 @@ def members(file: File) -> Iterator[File | Skipped]:
 
 def attached(file: File, parts: Sequence[Part]) -> Iterator[File | Skipped]:
     """Yield the files inside a file that is no archive, such as the attachments of an e-mail."""
-    if parts and file.depth >= _DEPTH:
+    if not parts:  # most files have none, and need no folder
+        return
+    if file.depth >= _DEPTH:
         files = "1 file" if len(parts) == 1 else f"{len(parts)} files"
         reason = f"{files} in it, nested deeper than {_DEPTH} archives"
         yield Skipped(source=file.source, reason=reason)
