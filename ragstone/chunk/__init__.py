@@ -20,8 +20,9 @@ from ragstone.settings import ChunkSettings
 
 __all__ = ["Outlined", "fingerprint", "sentences", "split"]
 
-_VERSIONS = {"recursive": 2}
-"""Of the strategies, 1 by default. Increase one when the same settings would split a text differently than before."""
+_VERSION = 1
+"""Increase it when chunks of the same settings must not stand beside those of before: then documents can be added only
+after a rebuild."""
 
 _NEAREST = 3
 """Folders and the file name, from the end of a path, that may say what a document is about."""
@@ -30,9 +31,8 @@ _NUMBERED = re.compile(r"[\da-fA-F]{8}|^[\W\d_]*$")
 
 
 def fingerprint(settings: ChunkSettings) -> str:
-    """Return a text that changes whenever the chunks of a document would."""
-    version = _VERSIONS.get(settings.strategy, 1)
-    return f"{settings.strategy} {settings.unit} {settings.size}/{settings.overlap} {settings.context} v{version}"
+    """Return a text that differs if chunks must not stand beside each other in a knowledge base."""
+    return f"{settings.strategy} {settings.unit} {settings.size}/{settings.overlap} {settings.context} v{_VERSION}"
 
 
 def split(document: Document, settings: ChunkSettings, tokens_of: TokensOf) -> list[Chunk]:
