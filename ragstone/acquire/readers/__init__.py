@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from ragstone.acquire.readers.names import LANGUAGES, SETTINGS, left_out, suffix_of
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.tables import table_files
-from ragstone.acquire.readers.text import markdown, notebook, restructured
+from ragstone.acquire.readers.text import markdown, restructured
 from ragstone.core.records import Document, Skipped
 
 Rows = Iterator[Document | Skipped]
@@ -39,7 +39,7 @@ READERS: dict[str, Reader] = {
     ".ndjson": table_files.read_jsonl,
     ".json": table_files.read_json,
     ".parquet": "tables.parquet",
-    ".ipynb": notebook.parse,
+    ".ipynb": "text.notebook",
     ".html": "web.html",
     ".htm": "web.html",
     ".xhtml": "web.html",

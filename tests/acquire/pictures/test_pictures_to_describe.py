@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
+from textwrap import wrap
 
 import pytest
 from pdf_file import pdf, text
@@ -36,6 +40,18 @@ Image = pytest.importorskip("PIL.Image")
 
 MODEL = "openai:sees"
 DESCRIBING = {"captions": {"model": MODEL}, "ocr": "off", "parse_seconds": 120}
+
+
+def notebook(picture: bytes, *, is_attached: bool = False) -> bytes:
+    """Return a notebook with a picture in its output, or attached to its text."""
+    shown = {"image/png": [f"{line}\n" for line in wrap(b64encode(picture).decode(), 76)]}
+    output = {"output_type": "display_data", "data": {"text/plain": "<Figure size 64x48 with 1 Axes>", **shown}}
+    files = {"a.png": shown} if is_attached else {}
+    text = {"cell_type": "markdown", "source": "Before the picture", "attachments": files}
+    code = {"cell_type": "code", "source": "plot()", "outputs": [] if is_attached else [output]}
+    return json.dumps({"cells": [text, code]}).encode()
+
+
 KINDS: dict[str, Callable[[bytes], bytes]] = {
     "a.docx": letter,
     "a.pptx": slide,
@@ -45,6 +61,8 @@ KINDS: dict[str, Callable[[bytes], bytes]] = {
     "a.ods": spreadsheet,
     "a.epub": lambda picture: book('<p>Before the picture</p><img src="../p.png">', pictures={"p.png": picture}),
     "a.html": lambda picture: f'<p>Before the picture</p><img src="{in_page(picture)}">'.encode(),
+    "a.ipynb": notebook,
+    "b.ipynb": partial(notebook, is_attached=True),
     "a.mhtml": lambda picture: saved_page(picture, body='<p>Before the picture</p><img src="p.png">'),
 }
 """Files of each kind with the words "Before the picture" and a picture."""
@@ -193,6 +211,14 @@ def test_hands_over_pictures_of_a_web_archive(tmp_path: Path, address: str) -> N
     body = f'<p>Words.</p><img src="{address}"><img src="https://example.org/other.png"><img src=""><p>More.</p>'
     one = document(tmp_path, "a.mhtml", saved_page(saved(painted("red"), "PNG"), body=body))
     assert (one.text, len(one.pictures)) == ("Words.\n\n\ufffc\n\nMore.", 1)
+
+
+def test_hands_over_pictures_of_an_old_notebook(tmp_path: Path) -> None:
+    data = b64encode(saved(painted("red"), "JPEG")).decode()
+    output = {"output_type": "display_data", "jpeg": data, "png": None, "text": "<Figure>"}
+    cells = [{"cell_type": "code", "input": "plot()", "outputs": [output, {**output, "jpeg": [7]}, 7]}]
+    one = document(tmp_path, "a.ipynb", json.dumps({"worksheets": [{"cells": cells}]}).encode())
+    assert (len(one.pictures), one.text.startswith("plot()")) == (1, True)
 
 
 def test_picture_in_two_chapters_is_handed_over_once(tmp_path: Path) -> None:

@@ -1,13 +1,16 @@
-"""Jupyter notebooks: Markdown cells as they are, code cells as code, and the printed output."""
+"""Jupyter notebooks: Markdown cells as they are, code cells as code, the printed output, and pictures."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from ragstone.acquire.metadata.head import named_in_head
 from ragstone.acquire.readers.decode import Unreadable, clean
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
+from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures, picture_in_address
 from ragstone.acquire.readers.tables.fields import Json
 from ragstone.acquire.readers.text import markdown
 from ragstone.acquire.readers.text.plain import text_of, without_blobs, without_escapes
@@ -35,14 +38,15 @@ def parse(file: File) -> Parsed:
         about: Json = book.get("metadata", {})
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         raise Unreadable(f"damaged: not a notebook: {error}") from error
-    writer = Writer()
+    writer, pictures = Writer(), EmbeddedPictures(file, picture_in_address)
     language = _language(about)
     for cell in cells if isinstance(cells, list) else []:
         if isinstance(cell, dict):
-            _write(writer, cell, language)
+            _write(writer, cell, language, partial(pictures.write, writer))
     title = about.get("title", "") if isinstance(about, dict) else ""
     title = title if isinstance(title, str) else ""
-    return writer.parsed(title=title, facts={"kind": "notebook", **facts, **facts_of(_named(about, cells, file))})
+    facts = {"kind": "notebook", **facts, **facts_of(_named(about, cells, file)), **pictures.facts}
+    return writer.parsed(title=title, facts=facts)
 
 
 def _named(about: Json, cells: Json, file: File) -> Named | None:
@@ -56,25 +60,26 @@ def _named(about: Json, cells: Json, file: File) -> Named | None:
     )
 
 
-def _write(writer: Writer, cell: dict[str, Json], language: str) -> None:
+def _write(writer: Writer, cell: dict[str, Json], language: str, picture: Callable[[str], None]) -> None:
     source = clean(_joined(cell.get("source", cell.get("input", ""))))
     match cell.get("cell_type"):
         case "markdown":
             text = source.strip("\n")
             writer.marked(text, markdown.find_marks(text))
+            files = cell.get("attachments")
+            _show(files.values() if isinstance(files, dict) else (), picture)
         case "heading":
             level = cell.get("level")
             writer.heading(source, level if isinstance(level, int) else 1)
         case "code":
             writer.code(source, language)
-            outputs = cell.get("outputs")
-            printed = (
-                "".join(_printed(one) for one in outputs if isinstance(one, dict)) if isinstance(outputs, list) else ""
-            )
-            printed = without_blobs(without_escapes(printed)).rstrip()
+            found = cell.get("outputs")
+            outputs = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+            printed = without_blobs(without_escapes("".join(map(_printed, outputs)))).rstrip()
             cut = printed[:MOST_OUTPUT]
             left = len(printed) - len(cut)
             writer.paragraph(cut + (f"\n[{left:,} more characters of output]" if left else ""))
+            _show((one.get("data", one) for one in outputs), picture)
         case "raw":
             writer.paragraph(source)
         case _:
@@ -92,6 +97,19 @@ def _printed(output: dict[str, Json]) -> str:
             return "" if _OBJECT.fullmatch(text.strip()) else text + "\n"
         case _:
             return ""
+
+
+def _show(forms: Iterable[Json], picture: Callable[[str], None]) -> None:
+    """Write the pictures among what is stored in several forms, each by its content type or, in format 3, its kind."""
+    for address in filter(None, map(_address, forms)):
+        picture(address)
+
+
+def _address(forms: Json) -> str:
+    """Return the first picture as a ``data:`` address; empty without one."""
+    known = forms if isinstance(forms, dict) else {}
+    encoded = ((kind, _joined(known.get(f"image/{kind}", known.get(kind, "")))) for kind in ("png", "jpeg"))
+    return next((f"data:image/{kind};base64,{data}" for kind, data in encoded if data), "")
 
 
 def _joined(text: Json) -> str:
