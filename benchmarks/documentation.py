@@ -148,7 +148,8 @@ def _label(mark: Mark) -> str:
 def _entries(name: str, path: Path) -> Dataset:
     """Return a FAQ whose entries are answers without their questions."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines][:ENTRIES]
+        # Some entries share an id.
+        rows = [{**json.loads(line), "id": str(number)} for number, line in zip(range(ENTRIES), lines, strict=False)]
     documents = [Document(id=row["id"], title="", text=row["positive"], source=name) for row in rows]
     queries = tuple(Query(id=row["id"], text=row["question"], lang=row["lang"]) for row in rows[:ASKED])
     qrels = {query.id: {query.id: 1} for query in queries}
