@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from benchmarks import (
     documentation,
     engine_outages,
     erasure,
+    faq,
     ingest,
     injection,
     judge,
@@ -59,6 +61,24 @@ from ragstone.settings import Settings
 ROOT = Path(__file__).parent.parent
 TABLE = Table(title="Fruit", columns=["name", "weight"], rows=[["apple", "1"], ["fig|plum", "20"]])
 PAGE = "before\n<!-- begin fruit -->\nold\n<!-- end fruit -->\nafter\n"
+
+
+# ---------------------------------------------------------------- a FAQ
+def test_entries_of_a_faq_stand_where_they_are_said_to(tmp_path: Path) -> None:
+    documents = [
+        Document(id=f"{n}", title=f"Question {n}?", text=f" Answer {n}.\n", metadata={"lang": "en", "source": "a"})
+        for n in range(60)
+    ]
+    others = [replace(documents[0], id="de", metadata={"lang": "de"}), replace(documents[1], id="no", title=" ")]
+    dataset = Dataset(name="x", queries=(), qrels={}, documents=lambda: iter([*documents, *others]))
+    entries = faq.write_pages(dataset, "en", tmp_path / "pages")
+    assert [*entries] == [one.id for one in documents]
+    for id, entry in entries.items():
+        page = (tmp_path / "pages" / entry.page).read_text(encoding="utf-8")
+        assert page[entry.start : entry.end] == f"Answer {id}."
+        assert entry.holds(f"/a/{entry.page}", entry.end - 1, entry.end + 9)
+        assert not entry.holds(f"/a/{entry.page}", entry.end, entry.end + 9)
+    assert {entry.page for entry in entries.values()} == {"page-0.md", "page-1.md", "page-2.md"}
 
 
 # ---------------------------------------------------------------- documentation
