@@ -118,7 +118,9 @@ def initials(word: Word, others: Sequence[Word]) -> bool:
 
 
 def _word(lists: Words, text: str, span: Span, shown: str, *, first: bool) -> Word:
-    lower = plain(shown).replace("’", "'").removesuffix("'s")
+    base = shown.removesuffix("s").rstrip("'’")
+    is_acronym = len(base) > 1 and base.isupper()  # PDF, PDFs, PDF's
+    lower = plain(base if is_acronym else shown).replace("’", "'").removesuffix("'s")
     stop, named = lower in lists.stop, False
     if shown[0].isupper() and not stop:
         before = text[: span.start].rstrip()[-1:]
@@ -129,7 +131,7 @@ def _word(lists: Words, text: str, span: Span, shown: str, *, first: bool) -> Wo
         lower=lower,
         value=lists.numbers.get(lower, ""),
         named=named,
-        capitals=shown.isupper(),
+        capitals=is_acronym or shown.isupper(),
         negation=lower in lists.negations or lower.endswith("n't"),
         stop=stop or len(lower) < 2,
     )

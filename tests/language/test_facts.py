@@ -17,3 +17,21 @@ def test_normalises_numbers_and_dates() -> None:
 def test_distinguishes_names_from_sentence_starts() -> None:
     named = [word.lower for word in words("Yesterday the Thames rose. In Chelsea, NATO met.") if word.named]
     assert named == ["thames", "chelsea", "nato"]
+
+
+def test_the_plural_of_an_acronym_is_the_same_word() -> None:
+    found = [(word.lower, word.capitals) for word in words("PDFs, APIs’ and the API's GPUs, not gas, As, US or DOS.")]
+    assert found == [
+        ("pdf", True),
+        ("api", True),
+        ("and", False),
+        ("the", False),
+        ("api", True),
+        ("gpu", True),
+        ("not", False),
+        ("gas", False),
+        ("as", False),
+        ("us", True),
+        ("or", False),
+        ("dos", True),
+    ]

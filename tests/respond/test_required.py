@@ -266,3 +266,12 @@ def test_reads_numbers_of_any_length():
 @pytest.mark.parametrize("question", [f"What is a1{'a' * 60}/?", "q1 " * 7000, "a-" * 10_000, "1 " * 10_000])
 def test_reads_any_question_in_little_time(question: str):
     assert len(read(question).requirements) <= 2000
+
+
+def test_a_passage_about_an_acronym_has_its_plural() -> None:
+    assert fixed("Which books do NGOs keep?") == [("name", "NGOs")]
+    assert fixed("Which page numbers do scanned PDFs keep?") == [], "a general word, as PDF is"
+    assert [one.requirement.text for one in lacks("Which books do NGOs keep?", chunk("A shop keeps books."))] == [
+        "NGOs"
+    ]
+    assert lacks("Which books do NGOs keep?", chunk("An NGO keeps books.")) == []
