@@ -101,6 +101,9 @@ def _of_prose(
     text: str, start: int, end: int, outline: Sequence[Section], settings: ChunkSettings, ruler: Ruler
 ) -> Iterator[Piece]:
     """Yield the pieces of the text between two tables, or of all of it."""
+    if settings.strategy == "recursive":
+        yield from _recursive(text, start, end, outline, settings)
+        return
     prose, size, overlap = text[start:end], settings.size, settings.overlap
     local = ruler if len(prose) == len(text) else ruler.part(start, end)
     match settings.strategy:
@@ -108,11 +111,8 @@ def _of_prose(
             spans = strategies.sliding_window(prose, size, overlap)
         case "sentence":
             spans = strategies.by_sentence(prose, size, overlap, local)
-        case "paragraph":
-            spans = strategies.by_paragraph(prose, size, overlap, local)
         case _:
-            yield from _recursive(text, start, end, outline, settings)
-            return
+            spans = strategies.by_paragraph(prose, size, overlap, local)
     for span in spans:
         moved = Span(start=start + span.start, end=start + span.end)
         yield Piece(span=moved, section=section_at(outline, moved.start))

@@ -5,27 +5,26 @@ from __future__ import annotations
 from ragstone.core.records import Chunk
 from ragstone.core.span import Span
 
+QUESTION_LEVEL = 6
+"""The level of a question that is a heading by its look alone: below the headings of its page."""
 _MARKS = ("?", "？", "؟")
-_BETWEEN = " > "
-"""What stands between two headings in the context of a chunk."""
 
 
-def is_question(heading: str) -> bool:
-    """Return whether a heading asks a question."""
-    return heading.rstrip().endswith(_MARKS)
+def is_question(text: str) -> bool:
+    """Return whether a text, such as a heading, ends with a question mark of any script."""
+    return text.rstrip().endswith(_MARKS)
 
 
 def question_above(chunk: Chunk) -> Span | None:
     """Return where `Chunk.headed` has the question that the nearest heading, or the title, asks; None if neither does.
 
     >>> chunk = Chunk(
-    ...     id="1", document_id="faq", index=0, total=1, start=0, end=12, text="At the gate.", context="Who may park?"
+    ...     id="1", document_id="faq", index=0, total=1, start=0, end=7, text="Guests.", title="Who may park?",
+    ...     context="help/faq\\nWho may park?",
     ... )
     >>> question_above(chunk)
-    Span(start=0, end=13)
+    Span(start=9, end=22)
     """
-    if not is_question(chunk.context):
-        return None
-    line = chunk.context.rfind("\n") + 1
-    below = chunk.context.rfind(_BETWEEN, line)
-    return Span(start=line if below < 0 else below + len(_BETWEEN), end=len(chunk.context))
+    heading, end = chunk.heading or chunk.title, len(chunk.context)
+    stands = is_question(heading) and chunk.context.endswith(heading)
+    return Span(start=end - len(heading), end=end) if stands else None

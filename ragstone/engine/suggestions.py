@@ -13,6 +13,7 @@ from ragstone.core.answers import Answer, Answered
 from ragstone.core.errors import RagstoneError
 from ragstone.core.filters import Compare, Filter
 from ragstone.core.frozen import frozen
+from ragstone.core.headings import is_question
 from ragstone.core.records import Document
 from ragstone.core.request import Deadline, Meter, Payer, Request
 from ragstone.engine.ask import Ask
@@ -85,7 +86,7 @@ async def suggested(
 def _first(version: Components, groups: Sequence[str] | None, where: Filter | None) -> Iterator[Suggestion]:
     """Yield first questions: titles that are questions, and then headings, each time from other documents."""
     listed = version.catalog.listing(groups, "", "", LISTED, where=where).documents
-    asked = [one for one in listed if one.title.endswith("?")]
+    asked = [one for one in listed if is_question(one.title)]
     for one in _spread(asked, MOST_TRIED // 2):
         yield Suggestion(question=one.title, document_id=one.document_id, title=one.title)
     others = {one.title or one.document_id: one.document_id for one in listed if "#" not in one.document_id}
@@ -110,7 +111,7 @@ def _headings(document: Document, start: int) -> list[str]:
 
 def _rank(heading: str) -> tuple[bool, int]:
     """Order headings: questions first, and those of several words before those of one, which say less."""
-    return not heading.endswith("?"), -min(4, len(heading.split()))
+    return not is_question(heading), -min(4, len(heading.split()))
 
 
 def _suggestion(document: Document, heading: str) -> Suggestion:

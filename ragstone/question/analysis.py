@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
+from ragstone.core.headings import is_question
 from ragstone.core.kinds import Difficulty, Kind
 from ragstone.core.question import Entity, Question, Talk
 from ragstone.language import Words, lexicon
@@ -27,7 +28,6 @@ _IDENTIFIER = re.compile(
     re.VERBOSE,
 )
 _CLOSING = " \t\n?!.,;:…\"'“”„»«()"
-_QUESTION_MARKS = ("?", "？", "؟")
 MAX_QUESTION, MAX_WORD = 2000, 80
 """Characters of a question that are analysed, and of a word in it; longer words are ignored."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -90,7 +90,7 @@ def _kind(question: str, talk: Talk | None, language: str) -> Kind:
     for name, pattern in lexicon(language).kinds:
         if pattern.search(lower):
             return name
-    if question.rstrip().endswith(_QUESTION_MARKS):
+    if is_question(question):
         return "question"
     return "keywords" if _keyword_like(question) else "statement"
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ragstone.core.frozen import frozen
+from ragstone.core.headings import is_question
 from ragstone.core.question import Wishes
 from ragstone.language import lexicon, plain
 from ragstone.language.message import MessageWords, message_words, writing
@@ -76,7 +77,7 @@ def without_courtesy(question: str, language: str = "") -> str:
     if match is None:
         return question
     first = _WORD.match(match["rest"])
-    asks = match["mark"] != "," or match["rest"].rstrip().endswith("?")
+    asks = match["mark"] != "," or is_question(match["rest"])
     if first is None or not (first[0].islower() or (asks and _is_stop(first[0], language))):
         return question
     talk = talk_of(match["said"], language)
@@ -182,7 +183,7 @@ def parts_of(text: str, language: str = "") -> list[str]:
         return []
     asked, rest = list[str](), ""
     for piece in _END.split(text.strip()):
-        if piece.rstrip().endswith(("?", "？", "؟")):
+        if is_question(piece):
             own = _NUMBER.sub("", piece)
             own = _without_join(own, language) if asked and not rest else own
             asked += _joined_by_words(f"{rest} {own}".strip(), language)

@@ -17,6 +17,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 
 from ragstone.core.frozen import frozen
+from ragstone.core.headings import is_question
 from ragstone.core.naming import file_name
 from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Chunk, Document, Mark
@@ -121,7 +122,7 @@ def _sections(one: Material) -> Iterator[Drafted]:
         evidence, heading = _beginning(text[body.start : body.stop]), mark.label.strip()
         if len(evidence) < _SHORTEST:
             continue
-        if heading.endswith("?"):
+        if is_question(heading):
             yield _drafted(one, heading, "faq", evidence)
         elif words.how_heading and (how := re.fullmatch(words.how_heading, heading, re.IGNORECASE)):
             yield _drafted(one, words.how.format(task=how["task"]), "how_to", evidence)

@@ -47,8 +47,8 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
   const { document, error } = useDocument(view === "original" && (isFile || awaited) ? null : id);
   const leaf = document && !isFile ? leafKind(document.metadata.kind, document.marks) : null;
   const hasOriginal = isFile || leaf !== null;
-  // Until this is known, all ways are offered: one that was checked for want of another could not be chosen.
-  const isKnown = !awaited && (hasOriginal || document !== null || error !== "");
+  // Offered until there is known to be none: what is checked for want of another cannot be chosen.
+  const mayHaveOriginal = hasOriginal || awaited || (document === null && error === "");
   const link = safeLink(target.url);
   const place = originOf(target);
   const say = words();
@@ -119,7 +119,7 @@ export function SourcePanel({ targets, at, onMove, onClose }: Props) {
             </nav>
           )}
           <span className="grow" />
-          {id !== null && <Choice view={view} hasOriginal={hasOriginal || !isKnown} onView={show} />}
+          {id !== null && <Choice view={view} hasOriginal={mayHaveOriginal} onView={show} />}
         </div>
       )}
       {view === "parse" && document ? (

@@ -21,7 +21,7 @@ from ragstone.acquire.readers.web.inline import BLOCKS, collapsed, height_of, in
 from ragstone.acquire.readers.web.main_content import main_content, remove_unseen
 from ragstone.core.access import READERS
 from ragstone.core.filters import Scalar
-from ragstone.core.headings import is_question
+from ragstone.core.headings import QUESTION_LEVEL, is_question
 from ragstone.core.named_groups import facts_of, named_in
 
 _BLOCKS_IN_CELLS = "pre, h1, h2, ul ul"
@@ -29,8 +29,6 @@ _LONGEST_CELL = 600
 """Characters of a cell of data; layout has longer ones."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _MAY_ASK = ("summary", "dt", "p")
-_QUESTION_LEVEL = 6
-"""Level of the heading that the question of a FAQ is, below those of the page."""
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s{0,9}=\s{0,9}[\"']?([\w-]+)", re.IGNORECASE)
 _DEEPEST = 250
 """A deeper page is read without its structure, because that takes the cube of the depth. People make no such pages."""
@@ -185,7 +183,7 @@ class _Renderer:
             self._show(node)
         elif tag in _MAY_ASK and not self.depth and (asked := _question(node)):
             self._flush()
-            self.writer.heading(asked, _QUESTION_LEVEL)
+            self.writer.heading(asked, QUESTION_LEVEL)
             self._show(node)
         elif tag == "pre":
             self._flush()
