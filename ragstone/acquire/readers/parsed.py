@@ -13,6 +13,7 @@ from typing import Any
 
 from ragstone.acquire.metadata.groups import NOTHING_GIVEN, Given
 from ragstone.acquire.readers.decode import Unreadable, clean
+from ragstone.acquire.readers.questions import with_questions
 from ragstone.acquire.readers.tables.grid import Box, Cell, Grid, grid
 from ragstone.core.filters import Scalar
 from ragstone.core.frozen import frozen
@@ -118,7 +119,7 @@ class Parsed:
             title=self.title or first_heading(self.marks),
             url=self.url,
             metadata={"path": file.name, **facts},
-            marks=self.marks,
+            marks=with_questions(self.text, self.marks),
             placed=self.placed,
             pictures=self.pictures,
         )

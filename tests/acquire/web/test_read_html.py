@@ -198,23 +198,6 @@ def test_a_page_that_is_a_menu_is_read() -> None:
     assert text == "- Visit\n  - Opening hours of the mill\n  - Prices and fees\n- Contact"
 
 
-def test_questions_of_a_faq_are_headings() -> None:
-    page = parse_page(
-        "<h1>Help</h1><details><summary>Who may <b>park</b>?</summary>Guests.</details>"
-        "<details><summary><h3>Where?</h3></summary>Below.</details><details><summary>More</summary>Else.</details>"
-        "<dl><dt>Is there a shower?<dd>Yes.<dt>Price<dd>Two euros.</dl>"
-        "<p><strong>May dogs come?</strong></p><p>They may.</p><p><b>Really?</b> Yes.</p>"
-        "<ul><li><p><b>What else?</b></p></li></ul>"
-    )
-    assert [(mark.label, mark.level) for mark in page.marks] == [
-        ("Help", 1),
-        ("Who may park?", 6),
-        ("Where?", 3),
-        ("Is there a shower?", 6),
-        ("May dogs come?", 6),
-    ]
-
-
 def test_reads_descriptions_of_pictures() -> None:
     picture = '<img alt="The mill in 1920">'
     page = f"<p>Before {picture} after</p><p><img alt=logo><img alt='the old mill.jpg'></p><a href=x>{picture}</a>"

@@ -14,7 +14,6 @@ from ragstone.acquire.readers.tables.fields import Json, as_fact, typed
 from ragstone.acquire.readers.text.plain import text_of
 from ragstone.core.catalog import FIELDS
 from ragstone.core.filters import Scalar
-from ragstone.core.headings import QUESTION_LEVEL, is_question
 from ragstone.core.named_groups import is_access_name
 from ragstone.core.reading import PARTIAL
 from ragstone.core.records import BOOKKEEPING, Mark
@@ -22,8 +21,6 @@ from ragstone.core.records import BOOKKEEPING, Mark
 # A line may be millions of characters long, so every pattern takes time linear in its length.
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`]*)$")
 _HASHES = re.compile(r" {0,3}(#{1,6})(?=[ \t])")
-_MAY_ASK = re.compile(r" {0,3}(?:(\*\*|__)(?=\S)(.*)\1|(?:<details>\s*)?<summary>(.*)</summary>)[ \t]*$")
-"""A line in bold, or the summary of what is shown on request: a heading if it is the question of a FAQ."""
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _INDENTED = re.compile(r"(?: {4}| {0,3}\t)[ \t]*\S")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
@@ -141,10 +138,6 @@ class _Scan:
             return self._fenced(number, fence[2], fence[3])
         if (hashes := _HASHES.match(line)) and (words := _without_closing(line[hashes.end() :])):
             return self._heading(number, len(hashes[1]), words), number + 1
-        if not paragraph and (set_apart := _MAY_ASK.match(line)):
-            words = set_apart[2] or set_apart[3] or ""
-            if is_question(words):
-                return self._heading(number, QUESTION_LEVEL, words), number + 1
         if number + 1 < len(self.lines):
             below = self.line(number + 1)
             starts = not _NO_PARAGRAPH.match(line) and not _INDENTED.match(line)

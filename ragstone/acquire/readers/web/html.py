@@ -21,14 +21,12 @@ from ragstone.acquire.readers.web.inline import BLOCKS, collapsed, height_of, in
 from ragstone.acquire.readers.web.main_content import main_content, remove_unseen
 from ragstone.core.access import READERS
 from ragstone.core.filters import Scalar
-from ragstone.core.headings import QUESTION_LEVEL, is_question
 from ragstone.core.named_groups import facts_of, named_in
 
 _BLOCKS_IN_CELLS = "pre, h1, h2, ul ul"
 _LONGEST_CELL = 600
 """Characters of a cell of data; layout has longer ones."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_MAY_ASK = ("summary", "dt", "p")
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s{0,9}=\s{0,9}[\"']?([\w-]+)", re.IGNORECASE)
 _DEEPEST = 250
 """A deeper page is read without its structure, because that takes the cube of the depth. People make no such pages."""
@@ -181,10 +179,6 @@ class _Renderer:
             self._flush()
             self.writer.heading(inline(node), _HEADINGS[tag])
             self._show(node)
-        elif tag in _MAY_ASK and not self.depth and (asked := _question(node)):
-            self._flush()
-            self.writer.heading(asked, QUESTION_LEVEL)
-            self._show(node)
         elif tag == "pre":
             self._flush()
             self.writer.code(without_blobs(node.text().replace("\xa0", " ")), language_of(node))
@@ -260,18 +254,6 @@ class _Renderer:
             for one in inner:
                 self._table(one)
         self._show(table)
-
-
-def _question(node: LexborNode) -> str:
-    """Return the question that a summary, a term or a paragraph in bold asks; empty if it asks none."""
-    if node.tag == "p":
-        parts = [child.tag for child in node.iter(include_text=True) if child.text().strip()]
-        if parts not in (["b"], ["strong"]):
-            return ""
-    elif node.css_first(",".join(_HEADINGS)) is not None:
-        return ""
-    words = inline(node)
-    return words if is_question(words) else ""
 
 
 def _rows(table: LexborNode) -> Iterator[LexborNode]:
