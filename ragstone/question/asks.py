@@ -24,6 +24,7 @@ _DIFFERENCE = re.compile(
     r"|\b(?:change|increase|decrease|growth|decline|rise|fall)\b.*\b(?:in|of|from|between)\b"
 )
 _MEAN = re.compile(r"(?<!weighted[ -])\b(?:average|mean)\b")
+_MEANING = re.compile(r"\b(?:do|does|did)\b.*\bmean\b")
 _SUM = re.compile(
     r"\b(?:sum|combined|cumulative|altogether|added up|add up|together)\b|\btotal\b.*\bboth\b|\bin total\W*$"
 )
@@ -81,7 +82,7 @@ def _codes(lower: str, words: Sequence[Word]) -> tuple[str, ...]:
 
 def _operation(lower: str) -> Operation | None:
     """Return what a question asks to calculate from several figures; None if nothing."""
-    difference, mean = _DIFFERENCE.search(lower), _MEAN.search(lower)
+    difference, mean = _DIFFERENCE.search(lower), None if _MEANING.search(lower) else _MEAN.search(lower)
     if _REASON.search(lower):
         return None
     if mean and not (difference and difference.start() < mean.start()):

@@ -203,11 +203,18 @@ def _joined_by_words(question: str, language: str) -> Iterator[str]:
     for one in _known(language):
         if found := one.join.search(question.lower()):
             first, second = question[: found.start()], question[found.end() :]
-            if not _STOPS.search(second) and keywords_of(first, language) and keywords_of(second, language):
+            if not _STOPS.search(second) and _has_content(first, language) and _has_content(second, language):
                 yield f"{first.rstrip(' ,;')}?"
                 yield from _joined_by_words(_raised(second), language)
                 return
     yield question
+
+
+def _has_content(question: str, language: str) -> bool:
+    """Return whether a question names something; "how long?" does not."""
+    folded = plain(question).strip()
+    asks = lexicon(language).asks_number.match(folded)
+    return bool(keywords_of(folded[asks.end() :] if asks else question, language))
 
 
 def _without_join(question: str, language: str) -> str:

@@ -162,3 +162,15 @@ def test_long_name_lists_stay_fast():
         sys.setprofile(None)
     assert [entity.text for entity in found.entities] == ["company 77", "vilnius"]
     assert len(called) < 1000
+
+
+@pytest.mark.parametrize(
+    ("question", "operation"),
+    [
+        ("What is the mean of the two rents?", "mean"),
+        ("What do the two figures mean on average?", None),
+        ("What does the rent mean?", None),
+    ],
+)
+def test_what_something_means_is_no_mean(question: str, operation: str | None) -> None:
+    assert read(question).asks.operation == operation

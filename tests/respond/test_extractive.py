@@ -152,6 +152,20 @@ def test_shows_passage_that_repeats_in_a_longer_one(model: MiniLM):
     assert said in draft.text
 
 
+def test_shows_no_second_passage_in_the_same_words(model: MiniLM):
+    copies = [Document(id=one, text="Masks are sold at the entrance for two euros.") for one in "ab"]
+    draft = answer(model, "Where are masks sold?", hits(model, *copies, HOURS), abstain_below=1, closest_from=0)
+    assert draft.outcome == "closest"
+    assert len({one.quote for one in draft.citations}) == len(draft.citations)
+
+
+@pytest.mark.parametrize(("first", "is_quoted"), [("`tour start`", True), ("``", False), ("`", False)])
+def test_inline_code_may_begin_a_quote(first: str, is_quoted: bool, model: MiniLM):
+    text = f"{first} opens the museum to visitors and their dogs.\n\nMasks are sold at the entrance."
+    draft = answer(model, "What opens the museum to dogs?", hits(model, Document(id="d", text=text)), abstain_below=0)
+    assert draft.text.startswith(first) == is_quoted
+
+
 def test_skips_sentence_cut_by_chunk_edge(model: MiniLM):
     found = hits(model, MASKS, size=100, overlap=0, strategy="sliding_window")
     draft = answer(model, "museum masks sold entrance", found, abstain_below=0, sentences=9)
@@ -332,6 +346,15 @@ def test_shows_a_row_that_may_answer(model: MiniLM):
     refusal = answer(model, question, hits(model, TABLE), closest_from=1)
     assert refusal.outcome == "refusal"
     assert "Shop | 25 | 31" in refusal.text
+
+
+def test_a_row_comes_before_sentences_that_are_less_likely(model: MiniLM):
+    question = "What did the shop of the museum earn in 2023, roughly?"
+    found = hits(model, TABLE, HOURS)
+    draft = answer(model, question, found, abstain_below=1)
+    assert draft.outcome == "closest"
+    assert "mention" not in draft.text
+    assert draft.citations[0].document_id == "income"
 
 
 @pytest.mark.parametrize("shown", ["![The museum](museum.png)", "<!-- the museum -->", "[The museum](/museum)"])

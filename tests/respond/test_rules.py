@@ -1,4 +1,6 @@
-"""Rules of reading: the lines that explain a code, figures in the unit that is asked for."""
+"""Rules of reading: the question of a heading, the lines that explain a code, figures in the unit that is asked for."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -83,3 +85,27 @@ def test_other_questions_prefer_no_steps():
 def test_prose_without_steps_keeps_its_chances():
     prose = sentences("Accounts are added by a script. Ask the office for one.")
     assert favoured(read("How do I add an account?"), prose, np.full(2, 0.2)).tolist() == [0.2, 0.2]
+
+
+ENTRY = "How do I park a boat?"
+
+
+@pytest.mark.parametrize(
+    ("question", "is_asked"),
+    [
+        (ENTRY, True),
+        ("how do we park the boat", True),
+        ("Where do I park a boat?", False),
+        ("How do I park a boat at night?", False),
+        ("How do I park?", False),
+    ],
+)
+def test_what_stands_below_the_question_answers(question: str, is_asked: bool):
+    chunk = Chunk(id="c", document_id="a.md", index=0, total=1, start=0, end=12, text="Ask at noon.", context=ENTRY)
+    hit = Hit(chunk=replace(chunk, title=ENTRY), score=1.0)
+    other = Hit(chunk=replace(chunk, id="d", context="", text="Park boats!!"), score=1.0)
+    below, beside = (Sentence(hit=one, place=0, number=0, span=Span(start=0, end=12), own=0.5) for one in (hit, other))
+    chances = favoured(read(question), [below, beside], np.array([0.2, 0.6])).tolist()
+    quotes = [Quote(hit=hit, place=0, span=below.span)]
+    assert chances == pytest.approx([0.2, 0.0 if is_asked else 0.6])
+    assert bounded(read(question), quotes, 0.1) == (0.85 if is_asked else 0.1)

@@ -51,6 +51,7 @@ from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import Known, Lack, lacking, linked, lowered
 from ragstone.respond.tables import TableReader, draft_of
 from ragstone.respond.tables.answer import WORTH_READING
+from ragstone.respond.tables.lookup import Looked
 from ragstone.settings import RespondSettings
 
 _WORD = re.compile(r"\w+")
@@ -146,19 +147,32 @@ class ExtractiveAnswerer:
             quotes = _with_chunks(reading) if reading else []
             if self._tables.outweighs(cells, quotes, answerability, question, request):
                 return draft_of(cells)
-        whole = whole_lists if question.kind in WHOLE_LISTS else list[Quote]
         if reading and answerability >= self._abstain_below:
-            return self._answer(question, whole(_quotes(reading.quoted)), reading.rivals, answerability)
-        if reading and cells and cells.probability < max(answerability, WORTH_READING):
-            cells = None
+            quotes = _with_lists(question, _quotes(reading.quoted))
+            return self._answer(question, quotes, reading.rivals, answerability)
         notices = (_RISK_TOO_SMALL,) if self._abstain_below > 1 else ()
-        if max(answerability, cells.probability if cells else 0.0) >= self._settings.closest_from:
-            quotes = whole(_of_passages(reading)) if reading else []
-            draft = likely_draft(evidence, quotes, cells, answerability, self._settings, lacks)
-            return replace(draft, notices=notices)
-        rows = [ClosestPassage(hit=one.hit, span=one.row.span) for one in cells.cells[:1]] if cells else []
-        closest = _closest(reading.likely) if reading else rows
-        return replace(abstained(evidence, answerability, closest, self._settings, lacks), notices=notices)
+        return replace(self._unsure(evidence, reading, cells, answerability, lacks), notices=notices)
+
+    def _unsure(
+        self,
+        evidence: Evidence,
+        reading: _Reading | None,
+        cells: Looked | None,
+        answerability: float,
+        lacks: Sequence[Lack],
+    ) -> Draft:
+        """Return what may answer, or a refusal; a row of a table first if it is likelier than the sentences."""
+        least = self._settings.closest_from
+        surer = cells if cells and cells.probability > max(answerability, least if reading else 0.0) else None
+        missing = surer.lacks if surer else lacks
+        least_row = max(least, WORTH_READING) if reading else least
+        if answerability >= least or (surer and surer.probability >= least_row):
+            beside = reading if not (surer and lacks) else None  # not about another thing than the row
+            quotes = _with_lists(evidence.question, _of_passages(beside)) if beside else []
+            return likely_draft(evidence, quotes, surer, answerability, self._settings, missing)
+        rows = [ClosestPassage(hit=one.hit, span=one.row.span) for one in surer.cells[:1]] if surer else []
+        closest = [*rows, *(_closest(reading.likely) if reading else ())][:MAX_PASSAGES]
+        return abstained(evidence, answerability, closest, self._settings, missing)
 
     def _answer(self, question: Question, quoted: Sequence[Quote], rivals: Rivals | None, probability: float) -> Draft:
         """Return the quotes as an answer, with what other documents and older versions say instead."""
@@ -341,6 +355,11 @@ def _best_of_documents(likely: Sequence[Likely]) -> list[Likely]:
     return list(found.values())
 
 
+def _with_lists(question: Question, quotes: Sequence[Quote]) -> list[Quote]:
+    """Return quotes with all of their lists, if the question asks for one."""
+    return whole_lists(quotes) if question.kind in WHOLE_LISTS else list(quotes)
+
+
 def _of_passages(reading: _Reading) -> list[Quote]:
     """Return what is quoted of the likeliest passage, and the best sentence of another one if that is worth reading."""
     surest = best(reading.quoted)
@@ -349,7 +368,9 @@ def _of_passages(reading: _Reading) -> list[Quote]:
     rest = [
         one
         for one in reading.likely
-        if one.quote.hit.chunk.id != own.hit.chunk.id and one.probability >= _WORTH_A_LOOK * surest.probability
+        if one.quote.hit.chunk.id != own.hit.chunk.id
+        and words_of(one.quote.text) != words_of(surest.quote.text)  # a copy of the document says the same
+        and one.probability >= _WORTH_A_LOOK * surest.probability
     ]
     return [own, best(rest).quote] if rest else [own]
 

@@ -30,7 +30,8 @@ PASSAGES = 5
 
 FAMILIAR = 0.7
 """Share of the words of the question, and of the best passage, that the reader must know."""
-_MARKUP = ("", "|", "`", "~", "<")
+_MARKUP = re.compile(r"$|[|~<]|`(?![^`\s][^`\n]*`)")
+"""What sentences that can be quoted do not begin with; inline code may be their first word."""
 _BULLET = re.compile(r"(?:[-*+>:]|#{1,6}|\d{1,2}[.)]|\[\d{1,3}\])\s+")
 _EDGE = 3
 
@@ -127,7 +128,7 @@ def _quotable(spans: Sequence[Span], chunk: Chunk) -> list[Span]:
     begin = prose_start(chunk)
     spans = [replace(span, start=max(span.start, begin)) for span in spans if span.end > begin]
     sentences = [span for span in spans if not is_caption(chunk.text, span)]
-    kept = [span for span in map(partial(_bare, chunk.text), sentences) if span.of(chunk.text)[:1] not in _MARKUP]
+    kept = [span for span in map(partial(_bare, chunk.text), sentences) if not _MARKUP.match(span.of(chunk.text))]
     # The edges of a chunk may cut its first and last sentence.
     if chunk.index > 0 and kept and kept[0].start <= _EDGE and kept[0].of(chunk.text)[:1].islower():
         kept = kept[1:]

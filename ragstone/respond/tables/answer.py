@@ -94,7 +94,8 @@ class TableReader:
             request=request,
         )
         lacks = [one for one in lacks if not _is_named(one, looked.cells[0].hit.chunk)]
-        looked = replace(looked, probability=lowered(looked.probability, lacks), row=lowered(looked.row, lacks))
+        likely, row = lowered(looked.probability, lacks), lowered(looked.row, lacks)
+        looked = replace(looked, probability=likely, row=row, lacks=tuple(lacks))
         cell = looked.cells[0].cell
         in_words = question.kind in EXPLAINED or asked.in_words
         if (in_words and is_figure(cell.text)) or (asked.counts and not asked.calculates and _is_money(asked, cell)):

@@ -18,7 +18,7 @@ from ragstone.core.table import Cell
 from ragstone.language import lexicon, plain
 from ragstone.language.money import MARK
 from ragstone.language.words import any_of
-from ragstone.respond.requirements.unmet import CAP
+from ragstone.respond.requirements.unmet import CAP, Lack
 from ragstone.respond.tables.asked import Asked, named_in
 from ragstone.respond.tables.calculate import are_comparable, calculation, value_of
 from ragstone.respond.tables.cell_kinds import is_figure
@@ -49,6 +49,7 @@ class Looked:
     are other cells of the row of a data file by which a reader knows it, and ``row`` is the probability that this row
     answers, whichever cell does. ``after_label`` are its cells after the first, in their order; none if the question
     asks for a price or otherwise says which column it means. ``whole`` says that the row of a data file is shown.
+    ``lacks`` is what the question fixes and the table lacks.
     """
 
     cells: tuple[TableCell, ...]
@@ -59,6 +60,7 @@ class Looked:
     row: float = 0.0
     after_label: tuple[TableCell, ...] = ()
     whole: bool = False
+    lacks: tuple[Lack, ...] = ()
 
 
 def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
