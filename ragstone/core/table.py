@@ -53,12 +53,14 @@ class Row:
 class Table:
     """The rows of a chunk below its column headings.
 
-    ``columns`` are the headings of each column; ``caption`` is the text above the table. ``file`` is the data file
-    of the only row; empty for the table of a document.
+    ``body`` are their lines in the text of the chunk, with those of sections. ``columns`` are the headings of each
+    column; ``caption`` is the text above the table. ``file`` is the data file of the only row; empty for the table of a
+    document.
     """
 
     rows: tuple[Row, ...]
     columns: tuple[tuple[str, ...], ...]
+    body: tuple[Span, ...] = ()
     caption: str = ""
     file: str = ""
 
@@ -93,6 +95,7 @@ def table_of(chunk: Chunk) -> Table | None:
     return Table(
         rows=tuple(_rows(body, rows, columns, _fact(chunk, "table_sections"))),
         columns=columns,
+        body=tuple(Span(start=at, end=at + len(line)) for at, line in body),
         caption=caption,
     )
 

@@ -37,7 +37,10 @@ def bare(sentence: str) -> str:
     """Return a sentence without the signs of lists, headings, emphasis and tables; code stays as it is."""
     if ends_in_code(sentence):
         return sentence
-    return " ".join(_SIGNS.sub("", sentence).replace("|", " ").split())
+    words = _SIGNS.sub("", sentence)
+    if is_row(sentence):
+        words = "; ".join(filter(None, (cell.strip() for cell in words.split("|"))))
+    return " ".join(words.split())
 
 
 def marked(sentence: str, marks: Sequence[str]) -> str:

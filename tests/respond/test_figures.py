@@ -40,6 +40,13 @@ def said(own: str, other: str) -> bool:
         ("2:30 p.m.", "14:30"),
         ("5 °C", "5 to 40 °C"),
         ("COVID-19", "Covid 19 and COVID-19"),
+        ("17:00", "open from 9 to 17"),
+        ("5 pm", "from 2 to 5"),
+        ("60 °C", "60 degrees"),
+        ("60 degrees Celsius", "60 °C"),
+        ("60 Grad", "60 °C"),
+        ("135 pounds", "£135"),
+        (r"$\frac{612}{1{,}137} = 53.8\,\%$", "612 of 1,137, or 53.8%"),
     ],
 )
 def test_the_same_figure_in_other_words(own: str, other: str) -> None:
@@ -56,6 +63,10 @@ def test_the_same_figure_in_other_words(own: str, other: str) -> None:
         ("39.7 million euros", "39.7 billion euros"),
         ("about 41.2 billion", "39.7 billion"),
         ("60 °C", "60 °F"),
+        ("16:00", "see 4., call 112"),
+        ("16:00", "open from 8 to 4"),
+        ("60 °C", "60"),
+        ("135 pounds", "€135"),
         ("12 June", "12 May"),
         ("Q2", "third quarter"),
         ("5 pm", "5 am"),
@@ -84,3 +95,18 @@ def test_reads_the_scale_of_a_table() -> None:
 )
 def test_finds_figures_among_words(text: str, shown: list[str]) -> None:
     assert [one.shown for one in figures(text)] == shown
+
+
+def test_a_year_shares_no_unit_with_an_amount() -> None:
+    found = figures("from £66,000 in 2025 to £206,000 in 2026")
+    assert [(one.shown, one.unit) for one in found] == [
+        ("£66,000", "gbp"),
+        ("2025", ""),
+        ("£206,000", "gbp"),
+        ("2026", ""),
+    ]
+
+
+def test_the_sign_that_ends_a_formula_is_no_currency() -> None:
+    assert [one.unit for one in figures("The ratio is $0.538$, or $x = 5$.")] == ["", ""]
+    assert [one.unit for one in figures("It costs $5, or 7$.")] == ["usd", ""]

@@ -1,5 +1,6 @@
 """Sentences of written answers, checked by their figures, names and polarity, and by the packaged model."""
 
+import asyncio
 from itertools import pairwise
 
 import numpy as np
@@ -9,10 +10,13 @@ from hypothesis import strategies as st
 
 from ragstone import chunk
 from ragstone.core.readings import Judgement
-from ragstone.core.records import Span
+from ragstone.core.records import Chunk, Hit, Span
+from ragstone.core.request import Request
 from ragstone.respond.proof.checker import unsupported_words
 from ragstone.respond.proof.passages import MAX_CACHED, Passages
-from tests.respond.proofs import FALSE, LEAVE, PUMP, REPORT, TRUE, hits, proof
+from ragstone.respond.proof.records import Proof
+from ragstone.respond.proof.said import NOTHING
+from tests.respond.proofs import FALSE, LEAVE, PUMP, REPORT, TRUE, checker, hits, proof
 
 LAKE = (
     "The lake may have formed when a glacier melted. Some of its fish are found nowhere else. The town council closed "
@@ -45,6 +49,63 @@ def test_names_the_right_figure() -> None:
 def test_reads_the_column_of_a_period() -> None:
     assert proof("Revenue in 2022 was 39,669 million euros.", first=REPORT).state == "contradicted"
     assert proof("Revenue in 2022 was 36,120 million euros.", first=REPORT).state == "supported"
+
+
+BALANCE = Chunk(
+    id="b",
+    document_id="report.pdf",
+    index=3,
+    total=9,
+    start=0,
+    end=98,
+    text=" | 31 March 2026 | 31 December 2025\nCash | 1,284 | 1,097\nInventory | 2,110 | 2,245\nBikes | 48 | 61",
+    title="Report",
+    facts={"is_table": True, "table_header": " | 31 March 2026 | 31 December 2025", "header_rows": 1,
+           "table_caption": "Balance sheet, extract (£ thousand)", "section": "Balance sheet (£ thousand)"},
+    context="Balance sheet, extract (£ thousand)",
+)  # fmt: skip
+
+
+def of_table(sentence: str, before: str = "") -> Proof:
+    found = checker().check(sentence, [Hit(chunk=BALANCE, score=1.0)], Request.by_owner(), NOTHING.and_then(before), 1)
+    return asyncio.run(found)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [
+        ("On 31 March 2026 the company had £1,284 thousand in cash.", ""),
+        ("Cash was £1,097,000 on 31 December 2025 and £1,284,000 on 31 March 2026.", ""),
+        ("There were 48 bikes in March 2026.", ""),
+        ("On 31 March 2026 the company had £1,097 thousand in cash.", "the passage says 1,284, not £1,097 thousand"),
+        ("Inventory was £2.11 million on 31 December 2025.", "the passage says 2,245, not £2.11 million"),
+        ("There were 61 bikes in March 2026.", "the passage says 48, not 61"),
+    ],
+)
+def test_reads_the_columns_of_a_table_in_a_report(sentence: str, reason: str) -> None:
+    assert of_table(sentence).reason == reason
+
+
+def test_quotes_the_row_that_has_the_figure() -> None:
+    (quote,) = of_table("The company had £1,284,000 on 31 March 2026.").quotes
+    assert quote.span.of(BALANCE.text) == "Cash | 1,284 | 1,097"
+
+
+HOTELS = "## Hotels\n\nHotels cost up to £135 a night. Five days can be carried over. 24 bikes were sold."
+
+
+@pytest.mark.parametrize("sentence", ["There are three dealers in the north:", "Two policies are about hotels."])
+def test_other_things_deny_no_count(sentence: str) -> None:
+    assert proof(sentence, first=HOTELS, texts=[HOTELS]).state != "contradicted"
+
+
+def test_a_count_of_the_same_things_is_denied() -> None:
+    assert proof("Seven days can be carried over.", first=HOTELS, texts=[HOTELS]).reason.startswith("the passage says")
+
+
+def test_a_heading_is_no_evidence() -> None:
+    found = proof("Hotels matter.", first=HOTELS, texts=[HOTELS])
+    assert all("#" not in quote.span.of(quote.hit.chunk.text) for quote in found.quotes)
 
 
 PLANE = (

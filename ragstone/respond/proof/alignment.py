@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.language.facts import Word, initials
+from ragstone.respond.proof.figures import Figure, same
 from ragstone.respond.proof.passages import Passage
 from ragstone.respond.proof.records import Quote
 
@@ -31,12 +32,14 @@ MOST_READ = 800
 class Overlap:
     """What a passage holds of the words of a sentence. Its parts are chosen on demand, because few passages are quoted.
 
-    ``weights`` are those of the words, (words,).
+    ``weights`` are those of the words, (words,). A figure is found in any form: £1,284,000 in a row with 1,284.
     """
 
-    def __init__(self, passage: Passage, asked: Sequence[Word], weights: NDArray[np.float64]) -> None:
+    def __init__(
+        self, passage: Passage, asked: Sequence[Word], weights: NDArray[np.float64], own: Sequence[Figure] = ()
+    ) -> None:
         self.passage, self.weights = passage, weights
-        self._asked = asked
+        self._asked, self._own = asked, own
 
     @cached_property
     def share(self) -> float:
@@ -94,13 +97,20 @@ class Overlap:
                 found[[part for one in forms for part in passage.parts_with.get(one, ())], place] = 1.0
             if word.capitals:
                 found[[part for part, some in enumerate(passage.words) if initials(word, some)], place] = 1.0
-        found[[*passage.questions]] = 0.0
+        for figure in self._own:
+            span = figure.span
+            places = [n for n, word in enumerate(self._asked) if span.start <= word.span.start < span.end]
+            parts = [placed.part for placed in passage.figures if same(figure, placed.figure)]
+            found[np.ix_(parts, places)] = 1.0
+        found[[*passage.claimless]] = 0.0
         return found
 
 
-def hold(asked: Sequence[Word], weights: NDArray[np.float64], passages: Sequence[Passage]) -> list[Overlap]:
-    """Return how much of a sentence each passage holds."""
-    return [Overlap(passage, asked, weights) for passage in passages]
+def hold(
+    asked: Sequence[Word], weights: NDArray[np.float64], passages: Sequence[Passage], own: Sequence[Figure] = ()
+) -> list[Overlap]:
+    """Return how much of a sentence each passage holds, given its words and its figures."""
+    return [Overlap(passage, asked, weights, own) for passage in passages]
 
 
 def chosen(overlaps: Sequence[Overlap], named: int, keys: NDArray[np.bool_]) -> list[Overlap]:

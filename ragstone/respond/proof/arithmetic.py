@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from ragstone.language import lexicon, plain
+from ragstone.language.money import SIGN
 from ragstone.respond.proof.figures import NAMED, Figure, factor, near
 
 _OPERANDS = 40
 _SIGN = re.compile(r"[=+×]")
-_COMPARED = re.compile(r"\d\s?%?\s(?:\w+\s){0,2}\w+")
+_COMPARED = re.compile(rf"\d\s?(?:%|{SIGN})?\s(?:\w+\s){{0,2}}\w+")
 
 
 def derived(own: Figure, sentence: str, operands: Sequence[Figure]) -> bool:

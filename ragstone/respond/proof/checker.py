@@ -24,6 +24,7 @@ from ragstone.core.threads import computed
 from ragstone.language.facts import Word, alike, words
 from ragstone.respond.proof.alignment import Overlap, chosen, hold, quotes
 from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_names
+from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.passages import Passage, Passages
 from ragstone.respond.proof.polarity import turned
 from ragstone.respond.proof.records import UNCHECKED, Proof, Quote
@@ -109,7 +110,7 @@ class ProofChecker:
     def read(self, sentence: str, hits: Sequence[Hit], request: Request, named: int) -> Reading | None:
         """Return what the passages hold of a sentence; None if one of them says nothing."""
         asked = words(sentence)[:LONGEST]
-        return self._reading(asked, self._weights(asked, request), hits, named)
+        return self._reading(sentence, asked, self._weights(asked, request), hits, named)
 
     def _compared(
         self,
@@ -121,16 +122,16 @@ class ProofChecker:
         before: Said,
     ) -> tuple[Reading | None, list[Doubt]]:
         """Return what the passages hold of a sentence, and what is surely wrong with it."""
-        reading = self._reading(asked, weights, hits, named)
+        reading = self._reading(sentence, asked, weights, hits, named)
         return reading, doubts_of(sentence, reading, before) if reading else []
 
     def _reading(
-        self, asked: Sequence[Word], weights: NDArray[np.float64], hits: Sequence[Hit], named: int
+        self, sentence: str, asked: Sequence[Word], weights: NDArray[np.float64], hits: Sequence[Hit], named: int
     ) -> Reading | None:
         passages = self._passages.of(hits)
         if not passages or not has_content(asked, passages):
             return None
-        overlaps = hold(asked, weights, passages)
+        overlaps = hold(asked, weights, passages, figures(sentence))
         some = chosen(overlaps, named, np.array([word.key for word in asked]))
         best = some[0] if some else max(overlaps, key=lambda one: one.share)
         most = max((one.share for one in overlaps[:named]), default=0.0)

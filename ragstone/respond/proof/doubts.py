@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 
@@ -17,7 +18,7 @@ from ragstone.language import language_of, lexicon, plain
 from ragstone.language.facts import Word, alike, words
 from ragstone.language.words import any_of
 from ragstone.respond.proof.arithmetic import derived
-from ragstone.respond.proof.figures import Figure, code_of, figures, same
+from ragstone.respond.proof.figures import NAMED, Figure, code_of, figures, same
 from ragstone.respond.proof.passages import Passage, Placed
 from ragstone.respond.proof.said import Said
 
@@ -31,6 +32,8 @@ _AROUND = 6
 """Words on either side that are near."""
 _CLOSE, _FALL = 3, 8
 """Words between a figure and a word that take nothing from its weight, and further ones that halve it."""
+_BESIDE = 2
+"""Characters between a day and its month."""
 _DIGITS = re.compile(r"\d+")
 _ABBREVIATION = 5
 """Letters of an abbreviation, at most."""
@@ -70,7 +73,7 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
                 out.append(Doubt(span=figure.span, reason=f"the passage says {version.shown}, not {figure.shown}"))
             continue
         stands, rival = _stands(figure, cited), _rival(figure, sentence, content, cited)
-        if stands and (rival is None or figure.measure in ("month name", "time")):
+        if stands and (rival is None or figure.measure in ("month name", "time") or _is_day(figure, own)):
             continue
         if figure.measure == "time" and _is_distance(figure, sentence):
             continue  # "two weeks before": calculated from dates
@@ -94,7 +97,10 @@ def doubtful_names(sentence: str, passages: Sequence[Passage], before: Said) -> 
     Abbreviations are left out: writers use them for what passages spell out, or say in other words.
     """
     out: list[Doubt] = []
+    measured = [figure.span for figure in figures(sentence)]  # "Celsius" is the name of a unit
     for name in _names(sentence, words(sentence)):
+        if any(span.start <= name[0].span.start and name[-1].span.end <= span.end for span in measured):
+            continue
         counted = [word for word in name if _is_telling(word, sentence)]
         if counted and not any(_is_known(word, before.words, passages) for word in counted):
             span = Span(start=name[0].span.start, end=name[-1].span.end)
@@ -164,11 +170,13 @@ def _rival(figure: Figure, sentence: str, content: Sequence[Word], passages: Seq
     for passage in passages:
         forms = [passage.vocabulary.forms(word) for word, _ in near]
         for placed in passage.figures:
-            in_cell = bool(placed.head) and not placed.figure.unit and kind != "year"
+            in_cell = bool(placed.head) and not placed.figure.unit and kind != "year" and figure.unit not in NAMED
             alike_kind = in_cell or (placed.figure.measure == measure and _kind(placed.figure) == kind)
             equal = same(figure, placed.figure)
-            if not (alike_kind or equal) or placed.part in passage.questions:
+            if not (alike_kind or equal) or placed.part in passage.claimless:
                 continue
+            if figure.counted and not equal and not _counts(near, forms, passage, placed, figure):
+                continue  # "three dealers" is not denied by "24 bikes"
             share = _share(near, forms, passage, placed, others)
             if equal:
                 own = max(own, share)
@@ -183,6 +191,14 @@ def _rival(figure: Figure, sentence: str, content: Sequence[Word], passages: Seq
 def _is_distance(one: Figure, sentence: str) -> bool:
     """Return whether a duration says how far two times are apart."""
     return lexicon().calculated["apart"].search(plain(sentence[one.span.end : one.span.end + 20])) is not None
+
+
+def _is_day(one: Figure, own: Sequence[Figure]) -> bool:
+    """Return whether a bare figure stands beside a month."""
+    months = (other.span for other in own if other.unit == "month name")
+    return not one.unit and any(
+        0 <= max(span.start - one.span.end, one.span.start - span.end) <= _BESIDE for span in months
+    )
 
 
 def _kind(figure: Figure) -> str:
@@ -238,17 +254,47 @@ def _share(
         if apart:
             far = 0 if placed.figure.in_cell else max(0, min(apart) - _CLOSE)
             weights.append(weight / (1 + far / _FALL))
-    if len(weights) < min(2, len(near)):
+    headed = _headed(placed, own)
+    if len(weights) + (headed != 0) < min(2, len(near)):
         return 0.0
-    return sum(weights) / sum(weight for _, weight in near) + _headed(placed, own)
+    return sum(weights) / sum(weight for _, weight in near) + headed
+
+
+def _counts(
+    near: Sequence[tuple[Word, float]],
+    forms: Sequence[frozenset[str]],
+    passage: Passage,
+    placed: Placed,
+    figure: Figure,
+) -> bool:
+    """Return whether a figure of a passage counts the same things as a count: the same word follows, or is the head."""
+    if placed.figure.scale != 1:
+        return False
+    following = ((word, these) for (word, _), these in zip(near, forms, strict=True))
+    behind = next((these for word, these in following if word.span.start >= figure.span.end), None)
+    if behind is None:
+        return True
+    after = [word.lower for word in passage.words[placed.part] if word.span.start >= placed.figure.span.end]
+    return not behind.isdisjoint([*after[:2], *(word.lower for word in words(placed.head))])
 
 
 def _headed(placed: Placed, own: Sequence[Figure]) -> float:
     """Return what the head of a column adds: a period that the sentence names, or another one."""
-    periods = figures(placed.head) if placed.head else ()
-    if not periods or not any(_kind(one) == "year" or one.unit == "quarter" for one in own):
+    named, asked = _periods(figures(placed.head)) if placed.head else {}, _periods(own)
+    shared = named.keys() & asked.keys()
+    if not shared & {"year", "quarter"}:
         return 0.0
-    return COLUMN if any(same(one, other) for one in periods for other in own) else -COLUMN
+    return COLUMN if all(named[kind] & asked[kind] for kind in shared) else -COLUMN
+
+
+def _periods(some: Sequence[Figure]) -> dict[str, set[float]]:
+    """Return the years, quarters and months among figures."""
+    out = defaultdict[str, set[float]](set)
+    for one in some:
+        kind = one.unit if one.unit in ("quarter", "month name") else _kind(one)
+        if kind in ("year", "quarter", "month name"):
+            out[kind] |= set(one.values)
+    return dict(out)
 
 
 def _is_known(word: Word, given: Sequence[Word], passages: Sequence[Passage]) -> bool:

@@ -40,7 +40,7 @@ _TOKEN = re.compile(
     | (?P<decade>\b\d{3}0(?=['’]?s\b))
     | (?P<code>\b(?!MARK\d)(?:[^\W\d_]+[-_.]?\d(?:[\w.]*\w)?|\d+(?!(?:st|nd|rd|th)\b)[^\W\d_][\w]*|\d+(?:\.\d+){2,})\b)
     | (?P<money>MARK\s?)?
-      (?P<digits>\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+(?:[.,]\d+)?(?![\d])|\d+(?:[.,]\d+)?|(?<![\d.])\.\d+)
+      (?P<digits>\d{1,3}(?:(?:[.,'’\u00a0\u202f ]|\{,\})\d{3})+(?:[.,]\d+)?(?![\d])|\d+(?:[.,]\d+)?|(?<![\d.])\.\d+)
       (?P<ending>(?:st|nd|rd|th)\b)?
     | (?P<word>[^\W\d_]+)
     """.replace("MARK", MARK).replace("SIGN", SIGN),
@@ -48,12 +48,15 @@ _TOKEN = re.compile(
 )
 _WORDS = ("plain", "word")
 """The groups of `_TOKEN` that are words. Most are plain: nothing behind them may make them a part of a figure."""
-_GROUPED = re.compile(r"\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+")
+_GROUPED = re.compile(r"\d{1,3}(?:(?:[.,'’\u00a0\u202f ]|\{,\})\d{3})+")
 _LETTERS = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9}
 """Letters after an amount of money that multiply it."""
 _LOOSE = 0.015
 """Share by which converted units may differ: a month may have 30 days."""
 _STUCK = re.compile(r"(\d+(?:[.,]\d+)?)([^\W\d_]{1,3})")
+_DEGREES, _FORMULA = "°", "$"
+_HALF_DAY = re.compile(r"[ap]\.?m", re.IGNORECASE)
+_SIGN_BEHIND = re.compile(rf"\.?(?:\s|\\,)?\\?(%|°\s?[CF]?|{SIGN})")
 _NO_WORD = re.compile(r"\W")
 _YEAR = re.compile(r"(?:[a-z]+-|FY)(\d{4})(s?)")
 _QUARTER = re.compile(r"(?:Q([1-4])|([1-4])Q)", re.IGNORECASE)
@@ -68,8 +71,8 @@ class Figure:
     """A figure: its readings (1.000 has two), its unit or kind, and half of its last digit.
 
     ``scale`` is what a word such as "million" multiplied it by, ``counted`` a small number that may count things,
-    ``rough`` one after a word such as "about", and ``in_cell`` one of a table. ``unit`` is a unit of the lexicon, a
-    currency, "%", or one of `NAMED`; "" for a bare number.
+    ``rough`` one after a word such as "about", ``in_cell`` one of a table, and ``hour`` one of a range that may be the
+    hours of a day. ``unit`` is a unit of the lexicon, a currency, "%", or one of `NAMED`; "" for a bare number.
     """
 
     span: Span
@@ -80,6 +83,7 @@ class Figure:
     counted: bool = False
     rough: bool = False
     in_cell: bool = False
+    hour: bool = False
     scale: float = 1.0
 
     @property
@@ -113,8 +117,15 @@ def _shared_units(text: str, found: Sequence[Figure]) -> list[Figure]:
     out = list(found)
     for place in range(len(out) - 2, -1, -1):
         first, after = out[place], out[place + 1]
-        if not _range().fullmatch(text[first.span.end : after.span.start]) or {first.unit, after.unit} & NAMED:
+        if not _range().fullmatch(text[first.span.end : after.span.start]):
             continue
+        if not first.unit and after.unit in ("", "clock"):  # "open from 9 to 17", "9 bis 17 Uhr"
+            out[place] = first = replace(first, hour=True)
+            out[place + 1] = after = replace(after, hour=True)
+        if {first.unit, after.unit} & NAMED:
+            continue
+        if _is_year(first) and after.unit:
+            continue  # "from $66,000 in 2025 to $206,000"
         if after.scale != first.scale == 1:
             values = (*first.values, *(value * after.scale for value in first.values))
             first = replace(first, values=values, scale=after.scale)
@@ -124,6 +135,15 @@ def _shared_units(text: str, found: Sequence[Figure]) -> list[Figure]:
     return out
 
 
+def is_period(one: Figure) -> bool:
+    """Return whether a figure is a year, a quarter or a month."""
+    return one.unit in ("quarter", "month name") or _is_year(one)
+
+
+def _is_year(one: Figure) -> bool:
+    return not one.unit and one.scale == 1 and one.shown.isdigit() and 1900 <= one.values[0] <= 2100
+
+
 def same(own: Figure, other: Figure) -> bool:
     """Return whether ``other`` says what ``own`` says."""
     if own.unit == other.unit == "code":
@@ -131,8 +151,11 @@ def same(own: Figure, other: Figure) -> bool:
     if own.unit == "century" and other.unit in ("", "century"):
         last = 100 * own.values[0]
         return own.values == other.values or any(last - 100 < year <= last for year in other.values)
-    if own.unit == "clock" and not other.unit:
-        return any(value % 12 * 60 == own.values[0] % 720 for value in other.values)
+    if own.unit == "clock" and other.hour:
+        hour, halved = own.values[0] / 60, _HALF_DAY.search(own.shown) is not None
+        return any(value == hour or (halved and 0 < value <= 12 and value % 12 == hour % 12) for value in other.values)
+    if _may_be_one(own.unit, other.unit):
+        return any(near(mine, theirs, own.step) for mine in own.values for theirs in other.values)
     if own.measure != other.measure and not NAMED.isdisjoint((own.unit, other.unit)):
         return False
     if own.scale > 1 and other.scale == 1 and not other.unit and (own.unit or other.in_cell):
@@ -153,6 +176,13 @@ def same(own: Figure, other: Figure) -> bool:
     if own.unit and not other.unit and not other.in_cell and other.values[0] < _BARE:
         return False
     return any(near(mine, theirs, step) for mine in own.values for theirs in other.values)
+
+
+def _may_be_one(unit: str, other: str) -> bool:
+    """Return whether two units may be the same: pounds are money or a weight, and degrees may be of Celsius."""
+    if {unit, other} == {"lb", "gbp"}:
+        return True
+    return unit != other and _DEGREES in (unit, other) and unit[:1] == other[:1] == _DEGREES
 
 
 def code_of(text: str) -> str:
@@ -209,11 +239,13 @@ def _numeral(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[li
     after = _next(tokens, place + used, end, text)
     if after and (by_word := scale(after.group(), money=bool(unit))):
         by, used, end = by_word, used + 1, after.end()
-    sign = re.match(rf"\.?\s?(%|°\s?[CF]?|{SIGN})", text[end:])
+    sign = _SIGN_BEHIND.match(text, end)
+    if text.startswith(_FORMULA, end) and text.count(_FORMULA, 0, end) % 2:
+        unit, sign = "", None  # the end of a formula
     after = _next(tokens, place + used, end, text)
     if sign:
         degrees = f"°{sign[1][1:].strip().lower()}" if sign[1].startswith("°") else ""
-        unit, end = degrees or currency_of(sign[1]) or "%", end + sign.end()
+        unit, end = degrees or currency_of(sign[1]) or "%", sign.end()
         used += bool(after and after.start() < end)
     elif after and token["ending"] and plain(after.group()) in lexicon().centuries:
         unit, used, end = "century", used + 1, after.end()
@@ -358,9 +390,11 @@ def _measured(text: str, tokens: Sequence[re.Match[str]], place: int) -> tuple[s
     after = _next(tokens, place, tokens[place - 1].end(), text)
     if after is None:
         return None
-    if unit := _unit(text, after):
+    unit, second = _unit(text, after), _next(tokens, place + 1, after.end(), text)
+    if unit == _DEGREES and second and (scaled := _unit(text, second)).startswith(_DEGREES):
+        return scaled, 2
+    if unit:
         return unit, 1
-    second = _next(tokens, place + 1, after.end(), text)
     if second is None or plain(after.group()) in lexicon().stop or not after.group().islower():
         return None
     unit = lexicon().unit(plain(second.group()))
@@ -418,9 +452,8 @@ def _date(shown: str, span: Span) -> list[Figure]:
 
 def _minutes(shown: str) -> float:
     hour, *rest = (int(part) for part in re.findall(r"\d+", shown))
-    half = re.search(r"([ap])\.?m", shown, re.IGNORECASE)
-    if half:
-        hour = hour % 12 + 12 * (half[1].lower() == "p")
+    if half := _HALF_DAY.search(shown):
+        hour = hour % 12 + 12 * (half[0][0].lower() == "p")
     return float(hour * 60 + (rest[0] if rest else 0))
 
 

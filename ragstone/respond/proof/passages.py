@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from threading import Lock
 from weakref import WeakValueDictionary
 
 from ragstone.core.frozen import frozen
+from ragstone.core.headings import is_question
 from ragstone.core.protocols import SentenceSplitter
-from ragstone.core.records import Hit
+from ragstone.core.records import Hit, Span
+from ragstone.core.table import table_of
 from ragstone.language import plain
 from ragstone.language.facts import Vocabulary, Word, form, words
 from ragstone.language.units import factors_in
+from ragstone.respond import markdown
 from ragstone.respond.proof.figures import NAMED, Figure, code_of, figures, scale
 
-_ROW = re.compile(r"^\s*\|.*\|\s*$")
+_LINE = re.compile(r"[^\s\n](?:[^\n]*\S)?")
+_ROW = re.compile(r"\|.*\|$")
 _RULE = re.compile(r"^[\s|:-]+$")
 MAX_CACHED = 128
 """Passages that are kept."""
@@ -40,27 +46,34 @@ def scales(text: str) -> tuple[float, ...]:
 
 
 class Passage:
-    """A passage with its heading; ``spans`` are its sentences, those that ask left out of the evidence."""
+    """A passage with its heading. ``spans`` are its sentences, of which those that are `claimless` are no evidence.
+
+    Those of a table are its rows, and the heads of its columns belong to the heading.
+    """
 
     def __init__(self, hit: Hit, sentences: SentenceSplitter) -> None:
         chunk = hit.chunk
         self.hit, self.text = hit, chunk.text
-        self.heading = "\n".join(dict.fromkeys(part for part in (chunk.title, chunk.context) if part))
+        self._table = table_of(chunk)
+        heads = [" ".join(path) for path in self._table.columns] if self._table else []
+        self.heading = "\n".join(dict.fromkeys(part for part in (chunk.title, chunk.context, *heads) if part))
         told = [
             str(value) for value in (*chunk.metadata.values(), *chunk.facts.values()) if isinstance(value, str | int)
         ]
         self.described = " ".join(told)[:1000]
         self.lower = plain(f"{self.heading}\n{self.text}\n{self.described}")
-        self.spans = [span for span in sentences(self.text) if span.end > span.start]
+        spans = self._table.body if self._table else sentences(self.text)
+        self.spans = [span for span in spans if span.end > span.start]
 
     def shown(self, part: int) -> str:
         """Return the words of a sentence."""
         return self.spans[part].of(self.text)
 
     @cached_property
-    def questions(self) -> frozenset[int]:
-        """The sentences that are questions, which are no evidence."""
-        return frozenset(part for part in range(len(self.spans)) if self.shown(part).rstrip().endswith("?"))
+    def claimless(self) -> frozenset[int]:
+        """The sentences that claim nothing and so are no evidence: questions and headings."""
+        shown = map(self.shown, range(len(self.spans)))
+        return frozenset(part for part, text in enumerate(shown) if is_question(text) or markdown.is_heading(text))
 
     @cached_property
     def code(self) -> str:
@@ -115,15 +128,16 @@ class Passage:
     @cached_property
     def figures(self) -> list[Placed]:
         """The figures of the sentences, with the heads of their columns in tables."""
+        cells = self._cells()
+        starts = [cell.start for cell, _ in cells]
         out: list[Placed] = []
-        heads = self._heads()
         for part, span in enumerate(self.spans):
-            cells = _cells(span.of(self.text)) if heads[part] else []
             for figure in self._scaled(figures(span.of(self.text))):
-                column = sum(start <= figure.span.start for start in cells) - 1
-                names = heads[part]
-                head = names[column] if 0 <= column < len(names) else ""
-                out.append(Placed(figure=replace(figure, in_cell=bool(cells)), part=part, head=head))
+                start = span.start + figure.span.start
+                at = bisect_right(starts, start) - 1
+                in_cell = at >= 0 and start < cells[at][0].end
+                head = cells[at][1] if in_cell else ""
+                out.append(Placed(figure=replace(figure, in_cell=in_cell), part=part, head=head))
         return out
 
     @cached_property
@@ -138,26 +152,32 @@ class Passage:
             more = () if one.measure != one.unit or one.unit in ("%", *NAMED) else factors[1:]
             yield replace(one, values=(*one.values, *(value * by for value in one.values for by in more)))
 
-    def _heads(self) -> list[list[str]]:
-        """Return for each sentence the names of the columns, if it is a row of a table below its head."""
-        out: list[list[str]] = []
+    def _cells(self) -> list[tuple[Span, str]]:
+        """Return the cells of the tables below their heads, each with the head of its column, in order."""
+        if self._table:
+            return [(cell.span, " ".join(cell.header)) for cell in self._table.cells]
+        out: list[tuple[Span, str]] = []
         head: list[str] = []
-        for part in range(len(self.spans)):
-            text = self.shown(part)
-            if not _ROW.match(text):
+        for span in _lines(self.text):
+            line = span.of(self.text)
+            if not _ROW.match(line):
                 head = []
-                out.append([])
-            elif not head:
-                head = [cell.strip() for cell in text.strip().strip("|").split("|")]
-                out.append([])
-            else:
-                out.append([] if _RULE.match(text) else head)
+                continue
+            bars = [span.start + found.start() for found in re.finditer(r"\|", line)]
+            if head:
+                names = [*head, *[""] * len(bars)]
+                out += [
+                    (Span(start=start + 1, end=end), name)
+                    for (start, end), name in zip(pairwise(bars), names, strict=False)
+                ]
+            head = head or [cell.strip() for cell in line.strip().strip("|").split("|")]
         return out
 
 
-def _cells(row: str) -> list[int]:
-    """Return where the cells of a row begin."""
-    return [found.end() for found in re.finditer(r"\|", row)]
+def _lines(text: str) -> list[Span]:
+    """Return the lines of a text that are more than white space and the rule below a head."""
+    found = (Span(start=line.start(), end=line.end()) for line in _LINE.finditer(text))
+    return [span for span in found if not _RULE.match(span.of(text))]
 
 
 class Passages:

@@ -107,6 +107,7 @@ class Prover:
         is_row = markdown.is_row(sentence.text)
         is_head, self._in_table = is_row and not self._in_table, is_row
         if is_head and self._claims.is_head(sentence.text):
+            self._before = self._before.and_then(markdown.bare(sentence.text))
             return "nothing"
         return self._claims.of(sentence.text, sentence.claimed)
 

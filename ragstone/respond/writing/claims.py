@@ -20,6 +20,7 @@ from ragstone.core.records import Hit
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import Word, lexical, words
 from ragstone.respond import markdown
+from ragstone.respond.proof.figures import figures, is_period, same
 from ragstone.respond.writing.absence import is_absence
 
 Claim = Literal["fact", "nothing", "verdict", "absence"]
@@ -45,7 +46,7 @@ class Claims:
     """Tells what the sentences of an answer to one question claim."""
 
     def __init__(self, question: Question, hits: Sequence[Hit]) -> None:
-        self._question, self._hits = question.words, hits
+        self._text, self._question, self._hits = question.text, question.words, hits
 
     def of(self, sentence: str, claimed: Sequence[int] = ()) -> Claim:
         """Return what a sentence claims.
@@ -105,8 +106,10 @@ class Claims:
         return any(sum(lexical(word, said) for word in own) >= STATED * len(own) for said in self._denials)
 
     def is_head(self, row: str) -> bool:
-        """Return whether the first row of a table only names its columns: it has no figure of its own."""
-        return not any(word.value and not lexical(word, self._question) for word in words(markdown.bare(row)))
+        """Return whether the first row of a table only names its columns: it has no figure of its own but periods."""
+        own = (one for one in figures(markdown.bare(row)) if not is_period(one) and one.unit != "code")
+        asked = figures(self._text)
+        return all(any(same(one, other) for other in asked) for one in own)
 
     def contradicts(self, verdict: Verdict, statement: str) -> bool:
         """Return whether a statement says the opposite of yes or no to the question.
