@@ -22,6 +22,8 @@ from ragstone.services.models import EXTRACTIVE
 
 WIDEST = 2400
 """Characters to which a hit is widened, about 600 tokens; a longer hit stays as it is."""
+LONGEST = 2 * WIDEST
+"""Characters of a passage of several hits."""
 SHINGLE = 5
 """Words in a row that are compared to find passages that repeat each other."""
 REPEATED = 0.8
@@ -40,7 +42,8 @@ def with_passages(version: Components, evidence: Evidence) -> Evidence:
         return evidence
     outlines = dict[str, Outlined | None]()
     with version.catalog.snapshot():
-        wide = [_widened(version, hit, outlines) for hit in (*evidence.hits, *evidence.versions, *evidence.further)]
+        hits = (*evidence.hits, *evidence.versions, *evidence.further)
+        wide = [(hit, _widened(version, hit, outlines)) for hit in hits]
     passages = list(_distinct(_merged(wide, outlines)))
     if evidence.question.versions_meant == ():
         passages = _newest_first(passages)
@@ -85,17 +88,28 @@ def _spanning(hit: Hit, outline: Outlined, span: Span) -> Hit:
     return replace(hit, chunk=replace(hit.chunk, start=start, end=start + len(text.strip()), text=text.strip()))
 
 
-def _merged(hits: Sequence[Hit], outlines: Mapping[str, Outlined | None]) -> list[Hit]:
-    """Return the hits, those of one document that overlap as one, at the rank of the better one."""
+def _merged(wide: Sequence[tuple[Hit, Hit]], outlines: Mapping[str, Outlined | None]) -> list[Hit]:
+    """Return the widened hits, those of one document that overlap as one, at the rank of the better one.
+
+    What would get too long stays apart, as it was found, so that one document does not take the room of all others.
+
+    Args:
+        wide: each hit as it was found, and widened.
+        outlines: of the documents, by id.
+    """
     out: list[Hit] = []
-    for hit in hits:
+    for found, hit in wide:
         chunk, outline = hit.chunk, outlines.get(hit.chunk.document_id)
         at = next((i for i, one in enumerate(out) if _overlap(one.chunk, chunk)), None)
         if at is None or outline is None:
             out.append(hit)
             continue
         own = out[at].chunk
-        out[at] = _spanning(out[at], outline, Span(start=min(own.start, chunk.start), end=max(own.end, chunk.end)))
+        both = Span(start=min(own.start, chunk.start), end=max(own.end, chunk.end))
+        if both.end - both.start <= LONGEST:
+            out[at] = _spanning(out[at], outline, both)
+        elif not own.start <= found.chunk.start <= found.chunk.end <= own.end:
+            out.append(found)
     return out
 
 

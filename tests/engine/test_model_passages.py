@@ -14,6 +14,7 @@ from kb import add, open_fast
 from ragstone.core.access import OWNER
 from ragstone.core.answers import Answer
 from ragstone.core.records import Document, Mark
+from ragstone.engine.passages import LONGEST
 from servers.openai_server import KEY, OpenAIServer
 
 RULES = "# Harbour\n\n## Mooring\n\n{}\n\nBoats moor at the east quay. {}\n\n## Fuel\n\nThe pump opens at seven."
@@ -62,6 +63,17 @@ def test_reads_the_whole_section_once(tmp_path: Path, server: OpenAIServer) -> N
     (citation,) = answer.citations
     assert citation.quote == "Boats moor at the east quay."
     assert answer.model == "openai:a-model"
+
+
+@pytest.mark.usefixtures("workdir")
+def test_one_long_section_leaves_room_for_others(tmp_path: Path, server: OpenAIServer) -> None:
+    text = "\n\n".join(f"Boats moor at quay {number}. {FILLER[:150]}" for number in range(80))
+    _, prompt = asked(tmp_path / "kb", server, Document(id="long", title="Long", text=text), harbour(),
+                      settings=("rank.top_k=20", "respond.passages=20"))  # fmt: skip
+    passages = prompt.split("--- source")[1:]
+    assert len(passages) > 3
+    assert max(map(len, passages)) < LONGEST + 300
+    assert "Boats moor at the east quay." in prompt
 
 
 @pytest.mark.usefixtures("workdir")

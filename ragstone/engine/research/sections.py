@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from ragstone.chunk import sentences
 from ragstone.core.answers import Draft, Turn
+from ragstone.core.editions import VERSION_OF
 from ragstone.core.naming import name_of
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
@@ -48,10 +49,11 @@ class Sections:
         version, question = self._version, notes.question
         language = version.settings.respond.language or checked.evidence.question.language
         topic = Topic(question.text, version.indexes.words().weigh, self._request)
-        older = [hit for hit in checked.evidence.versions if hit.chunk.document_id not in _documents(notes.hits)]
         sections = list[Section]()
-        told = {hit.chunk.id for hit in (*topic.fitting(notes.ranked()), *(hit for hit, _ in notes.together()))}
-        for own in _by_document([hit for hit in notes.ranked() if hit.chunk.id in told]):
+        fitting = {hit.chunk.id for hit in (*topic.fitting(notes.ranked()), *(hit for hit, _ in notes.together()))}
+        told = [hit for hit in notes.ranked() if hit.chunk.id in fitting]
+        older = _older_of(told, checked.evidence.versions, _documents(notes.hits))
+        for own in _by_document(told):
             sections.append(Section(heading=name_of(own[0].chunk), draft=await self._section(own, topic, checked)))
         if older:
             texts = phrases(language)
@@ -89,6 +91,13 @@ class Sections:
             told.chosen(QUOTES), key=lambda one: (one.hit.chunk.document_id, one.hit.chunk.start + one.span.start)
         )
         return page("", [Group(heading="", lines=tuple((Labelled.of(one),) for one in chosen))])
+
+
+def _older_of(told: Sequence[Hit], versions: Sequence[Hit], read: set[str]) -> list[Hit]:
+    """Return the passages of other versions of what is told, without those of documents that were read."""
+    families = {hit.chunk.metadata.get(VERSION_OF) for hit in told} - {None}
+    others = (hit for hit in versions if hit.chunk.document_id not in read)
+    return [hit for hit in others if hit.chunk.metadata.get(VERSION_OF) in families]
 
 
 def _documents(hits: Sequence[Hit]) -> set[str]:
