@@ -108,4 +108,4 @@ def test_what_stands_below_the_question_answers(question: str, is_asked: bool):
     chances = favoured(read(question), [below, beside], np.array([0.2, 0.6])).tolist()
     quotes = [Quote(hit=hit, place=0, span=below.span)]
     assert chances == pytest.approx([0.2, 0.0 if is_asked else 0.6])
-    assert bounded(read(question), quotes, 0.1) == (0.85 if is_asked else 0.1)
+    assert bounded(read(question), quotes, 0.1) == (0.9 if is_asked else 0.1)

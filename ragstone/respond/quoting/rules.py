@@ -102,7 +102,7 @@ def _content(question: str) -> tuple[str, frozenset[str]]:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(name="heading", applies=lambda one: not one.talk, says=_is_below_question, alone=True, least=0.85, gain=0.0),
+    Rule(name="heading", applies=lambda one: not one.talk, says=_is_below_question, alone=True, least=0.9, gain=0.0),
     Rule(name="code", applies=lambda one: bool(one.asks.codes), says=_explains_code, alone=True, least=0.85, gain=0.0),
     Rule(name="unit", applies=lambda one: bool(one.asks.units), says=_is_measured, odds=2.5, gain=0.0),
     Rule(name="step", applies=lambda one: one.kind == "how_to", says=_is_step, odds=1.5, others=1.5, gain=0.0),
