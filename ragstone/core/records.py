@@ -47,6 +47,8 @@ BOOKKEEPING = frozenset(
     {"path", "kind", *OF_READING, "content_hash", UNCLEAR, "version_of", AS_OF, "valid_until", ATTACHED}
 )
 """Metadata keys that say nothing about the subject of a document; filters use them, answers do not show them."""
+OF_FILE = BOOKKEEPING | {"publication_id", "word_count", "pages", "language", "source", "thread"}
+"""Metadata keys of a file that are of no use beside a passage of it, neither to a reader nor to a language model."""
 
 DATE_KEYS = (AS_OF, "date", "published", "publication_date", "period", "created", "year")
 """Metadata keys of the date of a document, the surest first."""

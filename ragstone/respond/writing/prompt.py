@@ -26,7 +26,7 @@ from ragstone.core.errors import SettingsError
 from ragstone.core.frozen import frozen
 from ragstone.core.kinds import Kind
 from ragstone.core.naming import file_name, name_of
-from ragstone.core.records import BOOKKEEPING, Evidence, Hit, Metadata, Passage, SourceType, beside, date_of
+from ragstone.core.records import OF_FILE, Evidence, Hit, Metadata, Passage, SourceType, beside, date_of
 from ragstone.core.table import as_markdown, table_of
 from ragstone.language.files import english_name
 from ragstone.respond.writing.told import FIRST_LINE, REFUSAL
@@ -236,7 +236,7 @@ def _facts(
     text = as_markdown(table) if table else chunk.text
     text = text if not characters or len(text) <= characters else f"{text[:characters].rstrip()} …"
     told = beside(chunk.text, shown(chunk.metadata))
-    listed = [f"{name}: {_shown(value)}" for name, value in told.items() if name not in BOOKKEEPING]
+    listed = [f"{name}: {_shown(value)}" for name, value in told.items() if name not in OF_FILE]
     author = facts.get("author") or facts.get("authors") or chunk.url
     section, page = _shown(facts.get("section", "")), _shown(facts.get("page", ""))
     line = f", line {facts['line']}" if "line" in facts else ""

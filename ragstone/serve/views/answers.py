@@ -9,7 +9,7 @@ from itertools import takewhile
 from ragstone.core.answers import Answer, Citation
 from ragstone.core.hits import Hits
 from ragstone.core.printable import one_line, printable
-from ragstone.core.records import BOOKKEEPING, Hit, Metadata, beside
+from ragstone.core.records import OF_FILE, Hit, Metadata, beside
 from ragstone.serve.as_json import search_note
 from ragstone.serve.views.blocks import Block, Line, Part, Style, cut, line, table
 
@@ -22,8 +22,6 @@ MARKER = re.compile(r"(\[(?:(?:Web )?Source )?(?:\d+|\?)\])")
 """A citation in the text of an answer; ``[?]`` stands for a missing one."""
 _BAR, _DELIMITERS = re.compile(r"(?<!\\)\|"), re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _MARKUP = re.compile(r"[<‹]/?[A-Za-z!]")
-_PLACE = BOOKKEEPING | {"publication_id", "word_count", "language", "source"}
-"""Metadata that repeats the place of a document or is only for filters."""
 
 
 def answer(
@@ -158,7 +156,7 @@ def _facts(metadata: Metadata) -> str:
     values = {
         key: cut(", ".join(map(str, value)), LONGEST_FACT) if isinstance(value, tuple) else str(value).strip()
         for key, value in metadata.items()
-        if key not in _PLACE
+        if key not in OF_FILE
     }
     return " · ".join(
         f"{one_line(key)}: {one_line(value)}"
