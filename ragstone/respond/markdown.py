@@ -34,12 +34,15 @@ def is_heading(sentence: str) -> bool:
 
 
 def bare(sentence: str) -> str:
-    """Return a sentence without the signs of lists, headings, emphasis and tables; code stays as it is."""
+    """Return a sentence without the signs of lists, headings, emphasis and tables; code stays as it is.
+
+    Cells become sentences, so that each begins with a capital and no figure runs into the next.
+    """
     if ends_in_code(sentence):
         return sentence
     words = _SIGNS.sub("", sentence)
     if is_row(sentence):
-        words = "; ".join(filter(None, (cell.strip() for cell in words.split("|"))))
+        words = ". ".join(filter(None, (cell.strip() for cell in words.split("|"))))
     return " ".join(words.split())
 
 

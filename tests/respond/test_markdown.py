@@ -91,7 +91,7 @@ def test_tells_headings_rows_and_rules_apart():
 
 def test_bare_words_have_no_signs():
     assert bare("1. **Masks** are `sold` _here_") == "Masks are sold here"
-    assert bare("| Monday | ten |") == "Monday; ten"
+    assert bare("| Monday | ten |") == "Monday. ten"
     assert bare("## Opening hours") == "Opening hours"
     assert bare("2 * 3 and snake_case") == "2 * 3 and snake_case"
     assert bare(CODE) == CODE
