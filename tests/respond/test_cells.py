@@ -207,6 +207,19 @@ def test_an_answer_has_no_link_of_a_cell():
     assert answer("Who is the maker of the desk?", desks).text == "Desk · Maker: Ash [1]"
 
 
+def test_names_the_table_if_another_one_says_something_else():
+    def cups(heading: str, count: int) -> Hit:
+        found = hit(f"Team | Cups\nFlyers | 2\nLeafs | {count}", "cups.xlsx", 1)
+        facts = {**found.chunk.facts, "section": heading}
+        return replace(found, chunk=replace(found.chunk, id=heading, facts=facts))
+
+    since, whole = cups("Cups since 1967", 0), cups("All cups", 13)
+    assert looked("How many cups have the Flyers?", since, whole).place == ""
+    found = looked("How many cups have the Leafs since 1967?", since, whole)
+    assert found.place == found.cells[0].hit.chunk.heading != ""
+    assert draft_of(found).text.startswith(f"{found.place} · Leafs · Cups: ")
+
+
 def test_cites_the_cell_exactly():
     draft = answer("What were Apple's Services net sales in the three months ended July 1, 2023?", REPORT)
     assert draft.text == "Net sales · Services · Three Months Ended · July 1, 2023 · in millions: 21,213 [1]"

@@ -220,7 +220,8 @@ def draft_of(looked: Looked) -> Draft:
         return _row_draft(looked)
     citations = tuple(cite(n, one.hit, one.cell.span) for n, one in enumerate(cells, start=1))
     below = cells[0].cell if cells[0].cell is cells[0].row.cells[0] else None
-    named_cells = (strip_links(f"{named(one, looked.keys, below)}: {one.cell.text}").rstrip() for one in cells)
+    place = f"{looked.place} · " if looked.place else ""
+    named_cells = (strip_links(f"{place}{named(one, looked.keys, below)}: {one.cell.text}").rstrip() for one in cells)
     lines = [f"{words} [{n}]" for n, words in enumerate(named_cells, start=1)]
     if looked.calculation:
         lines.append(f"{looked.calculation} {''.join(f'[{n}]' for n in range(1, len(cells) + 1))}")

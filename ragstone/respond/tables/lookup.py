@@ -49,7 +49,8 @@ class Looked:
     are other cells of the row of a data file by which a reader knows it, and ``row`` is the probability that this row
     answers, whichever cell does. ``after_label`` are its cells after the first, in their order; none if the question
     asks for a price or otherwise says which column it means. ``whole`` says that the row of a data file is shown.
-    ``lacks`` is what the question fixes and the table lacks.
+    ``lacks`` is what the question fixes and the table lacks. ``place`` is the heading of the table, if another one of
+    the document has the same row and column with another value.
     """
 
     cells: tuple[TableCell, ...]
@@ -61,6 +62,7 @@ class Looked:
     after_label: tuple[TableCell, ...] = ()
     whole: bool = False
     lacks: tuple[Lack, ...] = ()
+    place: str = ""
 
 
 def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
@@ -98,6 +100,7 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
         keys=_keys(asked, candidates[best]),
         row=min(most, _of_row(asked, candidates, features, share, best)),
         after_label=_after_label(candidates, features, best),
+        place=_place(candidates, candidates[best]),
     )
 
 
@@ -134,6 +137,14 @@ def _keys(asked: Asked, best: TableCell) -> tuple[Cell, ...]:
     named = [cell for cell in others if asked.weight(asked.named_by(named_in(cell.text))) > 0]
     first = best.row.cells[0]
     return tuple([*([first] if first in others and first not in named else []), *named][:_KEYS])
+
+
+def _place(candidates: Sequence[TableCell], best: TableCell) -> str:
+    """Return the heading of a table; empty unless a table under another heading says something else in such a cell."""
+    heading, document_id = best.hit.chunk.heading, best.hit.chunk.document_id
+    others = (one for one in candidates if one.hit.chunk.document_id == document_id and _bare(one) != _bare(best))
+    cells = {(one.cell.label, one.cell.header) for one in others if one.hit.chunk.heading != heading}
+    return heading if (best.cell.label, best.cell.header) in cells else ""
 
 
 def _of_row(
