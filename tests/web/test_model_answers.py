@@ -80,7 +80,7 @@ def test_draws_tables_and_tells_reasons(plain: str, visit: Open) -> None:
     expect(turn.locator("ol > li > ul > li")).to_contain_text("down the river Medway")
     expect(turn.locator("pre")).to_have_text("size = 12")
     expect(turn.locator("math mi")).to_have_text(["m", "ρ", "V"])
-    mark = turn.get_by_role("button", name="contradicted")
+    mark = turn.get_by_role("button", name="not found")
     reason = turn.get_by_role("tooltip")
     expect(reason).to_have_count(0)
     mark.focus()

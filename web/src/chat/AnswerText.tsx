@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode, useId, useMemo, useState } from "react";
 import { Looking } from "../shell/Looking";
 import { type Block, blocksOf, type Words } from "../text/markdown";
-import { type Passage, type Proved, passagesOf } from "../text/proof";
+import { type Flag, type Passage, type Proved, passagesOf } from "../text/proof";
 import { words as say } from "../words/words";
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
   onOpen: (marker: number) => void;
 }
 
-/** An answer in its Markdown, each sentence with its citations, or a note that the documents contradict it. */
+/** An answer in its Markdown, each sentence with its citations, or a note that the documents contradict or lack it. */
 export function AnswerText({ look, text, proofs, known, current, onOpen }: Props) {
   const blocks = useMemo(() => blocksOf(text), [text]);
   const passages = useMemo(() => passagesOf(text, blocks, proofs), [text, blocks, proofs]);
@@ -150,7 +150,7 @@ function Sentence({ passage, proved, current }: SentenceProps) {
   const words = passage.pieces.map((piece, at) => <Looking key={at} {...piece} />);
   if (!proved) return words;
   const lit = current !== null && proved.markers.includes(current);
-  return <span className={`sentence${proved.wrong ? " unproved" : ""}${lit ? " lit" : ""}`}>{words}</span>;
+  return <span className={`sentence${proved.flag ? ` ${proved.flag.state}` : ""}${lit ? " lit" : ""}`}>{words}</span>;
 }
 
 function Marks({ proved, known, current, onOpen }: { proved: Proved } & Pick<Props, "known" | "current" | "onOpen">) {
@@ -170,21 +170,21 @@ function Marks({ proved, known, current, onOpen }: { proved: Proved } & Pick<Pro
             {marker}
           </button>
         ))}
-      {proved.wrong && <Contradicted reason={proved.wrong} />}
+      {proved.flag && <Flagged flag={proved.flag} />}
     </>
   );
 }
 
-/** The mark of a contradicted sentence. The reason appears while the pointer or the focus is on it, until Escape. */
-function Contradicted({ reason }: { reason: string }) {
+/** The mark of a flagged sentence. The reason appears while the pointer or the focus is on it, until Escape. */
+function Flagged({ flag }: { flag: Flag }) {
   const id = useId();
   const [hidden, setHidden] = useState(false);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button inside is what can be operated
-    <span className="contradicted" onMouseEnter={() => setHidden(false)}>
+    <span className="flagged" onMouseEnter={() => setHidden(false)}>
       <button
         type="button"
-        className="marker-unproved"
+        className={`flag ${flag.state}`}
         aria-describedby={id}
         onFocus={() => setHidden(false)}
         onKeyDown={(event) => {
@@ -193,10 +193,10 @@ function Contradicted({ reason }: { reason: string }) {
           setHidden(true);
         }}
       >
-        {say().notSupported}
+        {say().flags[flag.state]}
       </button>
       <span role="tooltip" id={id} className="reason" hidden={hidden}>
-        {reason === "?" ? say().notSaid : reason}
+        {flag.reason || say().notSaid[flag.state]}
       </span>
     </span>
   );
