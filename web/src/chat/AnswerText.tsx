@@ -68,7 +68,7 @@ function BlockView({ block, parts }: { block: Block; parts: Parts }) {
       return block.first === null ? <ul>{items}</ul> : <ol start={block.first}>{items}</ol>;
     }
     case "table":
-      return <Grid head={block.head} rows={block.rows} parts={parts} />;
+      return <Grid table={block} parts={parts} />;
     case "code": {
       const passages = parts.of(block.words);
       return (
@@ -99,7 +99,8 @@ function BlockView({ block, parts }: { block: Block; parts: Parts }) {
   }
 }
 
-function Grid({ head, rows, parts }: { head: readonly Words[]; rows: readonly Words[][]; parts: Parts }) {
+function Grid({ table, parts }: { table: Block & { kind: "table" }; parts: Parts }) {
+  const { head, rows, right } = table;
   const line = (words: Words) => <Line passages={parts.of(words)} parts={parts} />;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard
@@ -110,7 +111,7 @@ function Grid({ head, rows, parts }: { head: readonly Words[]; rows: readonly Wo
           <thead>
             <tr>
               {head.map((cell, at) => (
-                <th key={at} scope="col">
+                <th key={at} scope="col" className={right[at] ? "right" : undefined}>
                   {line(cell)}
                 </th>
               ))}
@@ -121,7 +122,9 @@ function Grid({ head, rows, parts }: { head: readonly Words[]; rows: readonly Wo
           {rows.map((row, at) => (
             <tr key={at}>
               {row.map((cell, column) => (
-                <td key={column}>{line(cell)}</td>
+                <td key={column} className={right[column] ? "right" : undefined}>
+                  {line(cell)}
+                </td>
               ))}
             </tr>
           ))}
@@ -196,7 +199,7 @@ function Flagged({ flag }: { flag: Flag }) {
         {say().flags[flag.state]}
       </button>
       <span role="tooltip" id={id} className="reason" hidden={hidden}>
-        {flag.reason || say().notSaid[flag.state]}
+        {flag.reason || say().flags[flag.state]}
       </span>
     </span>
   );

@@ -58,7 +58,7 @@ it("tells what is contradicted from what is only not found", () => {
   });
   show(whole(answer));
   expect(document.querySelector(".sentence.missing")?.textContent).toBe("Anna Berg built it.");
-  expect(screen.getByRole("button", { name: "not found", description: "The documents do not say this" })).toBeTruthy();
+  expect(screen.getByRole("button", { name: "not found", description: "not found" })).toBeTruthy();
   expect(document.querySelector(".notice.warn")?.textContent?.trim()).toBe(
     "1 of 3 sentences is contradicted by the documents. 1 of 3 sentences is not found in the documents.",
   );
@@ -159,6 +159,16 @@ it("draws tables, nested lists, quotations and code", async () => {
   expect(document.querySelector(".prose blockquote")?.textContent).toBe("Wait.");
   expect(document.querySelector("pre")?.textContent).toBe("x = [1]");
   expect(document.querySelector("pre + .marker")?.textContent).toBe("1");
+});
+
+it("aligns the columns of figures to the right", () => {
+  const text = "| Market | :left | Sold |\n|---|:--:|---:|\n| UK | a | 1,097 |";
+  show(whole(answered(text)));
+  const right = [...document.querySelectorAll("th, td")].map((cell) => [cell.textContent, cell.className === "right"]);
+  expect(right.filter(([, isRight]) => isRight)).toEqual([
+    ["Sold", true],
+    ["1,097", true],
+  ]);
 });
 
 it("shows a model's own words above the closest passages", () => {

@@ -56,9 +56,10 @@ const flagOf = ({ state, reason }: Pick<Statement, "state" | "reason">): Flag | 
 /** How many sentences are flagged, in words; empty if none is. */
 export const toldFlags = (proofs: readonly Proved[], say: SharedTexts): string =>
   (["contradicted", "missing"] as const)
-    .map((state) => [state, proofs.filter((one) => one.flag?.state === state).length] as const)
-    .map(([state, number]) => (number ? say.flagged[state](number, proofs.length) : ""))
-    .filter(Boolean)
+    .flatMap((state) => {
+      const { length } = proofs.filter((one) => one.flag?.state === state);
+      return length ? say.flagged[state](length, proofs.length) : [];
+    })
     .join(" ");
 
 function proved(text: string, start: number, whole: number, flag: Flag | null, markers: readonly number[]): Proved {

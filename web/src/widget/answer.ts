@@ -114,8 +114,11 @@ function blockView(block: Block, shown: Shown): HTMLElement | null {
       return block.first === null ? el("ul", {}, ...items) : el("ol", { start: String(block.first) }, ...items);
     }
     case "table": {
-      const head = block.head.map((cell) => el("th", { scope: "col" }, ...line(cell)));
-      const rows = block.rows.map((row) => el("tr", {}, ...row.map((cell) => el("td", {}, ...line(cell)))));
+      const look = (column: number) => (block.right[column] ? "right" : "");
+      const head = block.head.map((cell, at) => el("th", { scope: "col", class: look(at) }, ...line(cell)));
+      const rows = block.rows.map((row) =>
+        el("tr", {}, ...row.map((cell, at) => el("td", { class: look(at) }, ...line(cell)))),
+      );
       const top = head.length > 0 && el("thead", {}, el("tr", {}, ...head));
       const table = el("table", {}, top, el("tbody", {}, ...rows));
       return el("section", { class: "grid", "aria-label": shared().table, tabindex: "0" }, table);
@@ -146,7 +149,7 @@ const looking = ({ text, look }: Piece): Node | string =>
 /** The mark of a flagged sentence. The reason appears while the pointer or the focus is on it, until Escape. */
 function flagged(flag: Flag): HTMLElement {
   const id = `reason-${randomId()}`;
-  const reason = el("span", { class: "reason", role: "tooltip", id }, flag.reason || shared().notSaid[flag.state]);
+  const reason = el("span", { class: "reason", role: "tooltip", id }, flag.reason || shared().flags[flag.state]);
   const mark = el(
     "button",
     { type: "button", class: `flag ${flag.state}`, "aria-describedby": id },

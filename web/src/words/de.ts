@@ -20,7 +20,6 @@ export const shared: SharedTexts = {
   citation: (marker) => `Beleg ${marker}`,
   answerIs: (answer) => `Antwort: ${answer}`,
   flags: { contradicted: "widersprochen", missing: "nicht gefunden" },
-  notSaid: { contradicted: "Die Dokumente widersprechen dem", missing: "Die Dokumente sagen das nicht" },
   flagged: {
     contradicted: (some, all) =>
       `${some} von ${count(all, "Satz", "Sätzen")} ${some === 1 ? "widerspricht" : "widersprechen"} den Dokumenten.`,

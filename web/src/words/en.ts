@@ -20,7 +20,6 @@ export const shared = {
   citation: (marker: number) => `Citation ${marker}`,
   answerIs: (answer: string) => `Answer: ${answer}`,
   flags: { contradicted: "contradicted", missing: "not found" },
-  notSaid: { contradicted: "The documents contradict this", missing: "The documents do not say this" },
   flagged: {
     contradicted: (some: number, all: number) =>
       `${some} of ${count(all, "sentence")} ${some === 1 ? "is" : "are"} contradicted by the documents.`,

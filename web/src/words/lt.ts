@@ -21,7 +21,6 @@ export const shared: SharedTexts = {
   citation: (marker) => `Citata ${marker}`,
   answerIs: (answer) => `Atsakymas: ${answer}`,
   flags: { contradicted: "prieštarauja", missing: "nerasta" },
-  notSaid: { contradicted: "Dokumentai tam prieštarauja", missing: "Dokumentuose to nėra" },
   flagged: {
     contradicted: (some, all) => `Dokumentams prieštarauja sakinių: ${some} iš ${all}.`,
     missing: (some, all) => `Dokumentuose nerasta sakinių: ${some} iš ${all}.`,

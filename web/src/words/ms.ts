@@ -21,7 +21,6 @@ export const shared: SharedTexts = {
   citation: (marker) => `Petikan ${marker}`,
   answerIs: (answer) => `Jawapan: ${answer}`,
   flags: { contradicted: "bercanggah", missing: "tidak ditemui" },
-  notSaid: { contradicted: "Dokumen bercanggah dengan hal ini", missing: "Dokumen tidak menyatakan hal ini" },
   flagged: {
     contradicted: (some, all) => `${some} daripada ${count(all, "ayat")} bercanggah dengan dokumen.`,
     missing: (some, all) => `${some} daripada ${count(all, "ayat")} tidak ditemui dalam dokumen.`,
