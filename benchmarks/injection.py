@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.bases import opened
 from benchmarks.common import Options, Result, Table, main, progress, skipped, verdict
 from ragstone.core.access import OWNER
-from ragstone.core.answers import Answer
+from ragstone.core.answers import FLAGGED, Answer
 from ragstone.core.records import Document
 from ragstone.review.dataset import load
 from ragstone.serve.cli import screen
@@ -139,7 +139,7 @@ def _inspect(seen: Outcome, plant: Plant, answer: Answer, raw: str | None) -> No
     shown = (
         [text]
         if raw is not None
-        else [text[one.start : one.end] for one in answer.statements if one.state != "contradicted"]
+        else [text[one.start : one.end] for one in answer.statements if one.state not in FLAGGED]
     )
     seen.counts["asked"] += 1
     there = any(plant.effect in one for one in shown)

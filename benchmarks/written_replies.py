@@ -25,7 +25,7 @@ from benchmarks.presets_with_model import Asked, measured, table
 from benchmarks.replies import Replayed, Use, WrittenReply, numbers, pieces, replies
 from benchmarks.reply_collections import WRITTEN, collection
 from benchmarks.second_calls import JUDGES, SecondCall, SecondCounts, second_calls
-from ragstone.core.answers import Draft, Statement
+from ragstone.core.answers import FLAGGED, Draft, Statement
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
@@ -211,7 +211,7 @@ def _claims(reply: WrittenReply, draft: Draft, known: Mapping[int, int], hits: S
 
 def _flagged(answer: Draft | WrittenAnswer) -> list[tuple[str, Statement]]:
     """Return the statements of an answer that are marked as wrong, each with its words."""
-    return [(answer.text[one.start : one.end], one) for one in answer.statements if one.state == "contradicted"]
+    return [(answer.text[one.start : one.end], one) for one in answer.statements if one.state in FLAGGED]
 
 
 def _is_flagged(answer: WrittenAnswer, sentence: str) -> bool:

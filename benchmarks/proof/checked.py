@@ -37,12 +37,12 @@ class Checked:
     @property
     def flagged(self) -> bool:
         """Whether the proof marks it as wrong."""
-        return self.proof.state == "contradicted"
+        return self.proof.flagged
 
     @property
     def flagged_by_words(self) -> bool:
         """The same without the model."""
-        return self.by_words.state == "contradicted"
+        return self.by_words.flagged
 
     @property
     def is_marked(self) -> bool:

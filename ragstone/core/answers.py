@@ -130,8 +130,14 @@ class Usage:
     cost: float | None = 0.0
 
 
-State = Literal["supported", "unchecked", "contradicted"]
-"""The state of a written sentence: the evidence supports it, nothing is sure, or it is wrong or stands nowhere."""
+State = Literal["supported", "unchecked", "missing", "contradicted"]
+"""The state of a written sentence: the evidence supports it, nothing is sure, the evidence lacks it, or denies it."""
+FLAGGED: frozenset[State] = frozenset({"missing", "contradicted"})
+"""The states of sentences that are marked or left out."""
+_STATES_TOLD: Mapping[State, str] = {
+    "contradicted": "contradicted by the documents",
+    "missing": "not found in the documents",
+}
 
 
 @frozen
@@ -139,7 +145,8 @@ class Statement:
     """A sentence of an answer, characters ``start`` to ``end`` of its text, and its state.
 
     ``markers`` are the markers of its citations; ``support`` is the probability, 0 to 1, that these entail it.
-    ``reason`` says what is wrong with a contradicted one. The defaults are those of a quote.
+    ``reason`` says what is wrong with a contradicted one, and what of a missing one stands nowhere. The defaults are
+    those of a quote.
     """
 
     start: int
@@ -292,6 +299,18 @@ class Answer:
     def abstained(self) -> bool:
         """Whether it does not claim to answer."""
         return self.outcome in ABSTAINED
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What is wrong with sentences marked ``[?]``, and how many they are, for readers of the bare text."""
+        return tuple(told for state in _STATES_TOLD if (told := self._told(state)))
+
+    def _told(self, state: State) -> str:
+        some, every = [one for one in self.statements if one.state == state], len(self.statements)
+        reasons = "; ".join(dict.fromkeys(one.reason for one in some if one.reason))
+        share = f"{len(some)} of {every} {'sentence' if every == 1 else 'sentences'}"
+        told = f"[?] {share} {'is' if len(some) == 1 else 'are'} {_STATES_TOLD[state]}"
+        return "" if not some else f"{told}: {reasons}" if reasons else told
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as every interface returns it, ready for JSON: its fields without the evidence."""

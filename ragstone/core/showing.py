@@ -78,7 +78,7 @@ def _answer(answer: Answer) -> str:
         f'<div style="white-space: pre-wrap">{escape(answer.answer)}</div>',
         *([f"<small>{note}</small>"] if note else []),
         *(to_html(citation) for citation in answer.citations),
-        *(f"<small>{escape(notice)}</small>" for notice in answer.notices),
+        *(f"<small>{escape(notice)}</small>" for notice in (*answer.notices, *answer.flags)),
     ]
     return f"<div>{''.join(parts)}</div>"
 

@@ -19,6 +19,7 @@ from ragstone import acquire
 from ragstone.core.access import ATTACHED, Reader, groups_in
 from ragstone.core.catalog import FIELDS, Listing, ListingOrder
 from ragstone.core.errors import NotFound, UsageError
+from ragstone.core.filters import Filter
 from ragstone.core.layout import Box, boxes
 from ragstone.core.naming import is_path
 from ragstone.core.reading import Reading, reading_of
@@ -28,6 +29,7 @@ from ragstone.core.request import Request
 from ragstone.engine.attached import FOLDER, Attached, admitted, attached_to, clear_files, delete_files, note_removed
 from ragstone.engine.components import Components
 from ragstone.engine.erasure import Erasure, forget, forget_answers, forget_attached
+from ragstone.engine.filters import read_filter
 from ragstone.engine.following import follow, locked, with_engine_notices
 from ragstone.engine.ingest import (
     Ingest,
@@ -452,6 +454,15 @@ class Documents:
             if not reader.is_owner:  # only the owner sees the paths of sources on this machine
                 fields = tuple(name for name in FIELDS if name != "source")
             return version.catalog.listing(groups, q, after, limit, fields=fields, order=order)
+
+    def check_filter(self, where: Filter, *, reader: Reader) -> None:
+        """Refuse a filter that no question of this reader could have.
+
+        Raises:
+            UsageError: it names a field that no document has, or compares a date or number with other text.
+        """
+        with self._versions.current() as version:
+            read_filter(version, where, version.request(reader))
 
     def all(self) -> Iterator[Document]:
         """Yield every stored document that is not attached to a conversation, in the order of adding."""

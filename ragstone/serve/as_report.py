@@ -55,8 +55,8 @@ def markdown_of(answer: Answer) -> str:
     if answer.citations:
         head = "| no. | document | place | words |\n|---|---|---|---|"
         parts.append("\n".join(["## Sources\n", head, *map(_row, answer.citations)]))
-    if answer.notices:
-        parts.append("\n".join(["## Notes\n", *(f"- {_plain(one)}" for one in answer.notices)]))
+    if notes := (*answer.notices, *answer.flags):
+        parts.append("\n".join(["## Notes\n", *(f"- {_plain(one)}" for one in notes)]))
     day = answer.timestamp[:10]
     parts.append(f"{day}. Confidence {answer.confidence:.2f}. The words of each source are quoted exactly.")
     return "\n\n".join(parts) + "\n"

@@ -14,13 +14,12 @@ from ragstone.core.protocols import ChatModel
 from ragstone.core.request import Request
 from ragstone.services.chat import window_of
 from ragstone.services.reply_text import Habits, cleaned
-from ragstone.settings.model_servers import OPENAI_ADDRESS, is_ollama_name
+from ragstone.settings.model_servers import KINDS, KNOWN_SERVERS, OPENAI_ADDRESS, is_ollama_name, meant
 from ragstone.settings.services import ModelSettings, ServiceSettings
 
 EXTRACTIVE = "extractive"
 FORMS = "extractive, openai:NAME, azure:DEPLOYMENT, huggingface:NAME (or a folder), gguf:FILE, ollama:NAME"
 _SETTING = "respond.model.name"
-_KINDS = ("openai", "azure", "huggingface", "gguf")
 
 
 @frozen
@@ -38,7 +37,7 @@ def choose(settings: ModelSettings, services: ServiceSettings) -> Choice:
     """Return the model that the settings name. Nothing is loaded or contacted.
 
     Raises:
-        SettingsError: the name is not a name of a model.
+        SettingsError: the name is not a name of a model, or its kind seems misspelt.
     """
     name = settings.name.strip()
     kind, colon, rest = name.partition(":")
@@ -56,7 +55,11 @@ def choose(settings: ModelSettings, services: ServiceSettings) -> Choice:
     if not rest:
         raise SettingsError(f"{named}, which names no model; use {FORMS}, or package.module:Class")
     own = services.servers.get(kind)
-    if kind not in _KINDS and not (own and own.base_url) and is_ollama_name(name) and not is_importable(kind):
+    if kind in KINDS or (own and own.base_url) or is_importable(kind):
+        return Choice(name=name, why=named)
+    if kind not in KNOWN_SERVERS and (near := meant(name, services.servers)):
+        raise SettingsError(f"{named}; did you mean {near}? A model of Ollama of that name is ollama:{name}")
+    if is_ollama_name(name):
         return Choice(name=f"ollama:{name}", why=f"{named}, which is a name of Ollama")
     return Choice(name=name, why=named)
 

@@ -39,7 +39,7 @@ class RespondSettings(Section):
         default=0, ge=0, description="Characters of each chunk in a prompt. 0 includes the whole chunk."
     )
     unsupported: Literal["flag", "drop"] = Field(
-        default="flag", description="Mark or leave out written sentences that contradict the evidence."
+        default="flag", description="Mark or leave out written sentences that the evidence denies or lacks."
     )
     passages: int = Field(
         default=20,

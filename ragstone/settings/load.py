@@ -176,8 +176,9 @@ def read_preset(name: str) -> Tree:
         return {}
     path = files("ragstone.settings.presets") / f"{name}.yaml" if name in preset_names() else Path(name)
     if not path.is_file():
+        what = f"the file {name} does not exist" if name.endswith((".yaml", ".yml")) else f"there is no preset '{name}'"
         known = ", ".join(["default", *preset_names()])
-        raise SettingsError(f"there is no preset '{name}'; choose one of {known}, or the path of a YAML file")
+        raise SettingsError(f"{what}; choose one of {known}, or the path of a YAML file")
     try:
         content: object = read_yaml(path.read_text(encoding="utf-8")) or {}
     except (yaml.YAMLError, ValueError, OSError) as error:

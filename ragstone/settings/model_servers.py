@@ -6,10 +6,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import field
+from difflib import get_close_matches
 
 from ragstone.core.frozen import frozen
 
+KINDS = ("openai", "azure", "huggingface", "gguf")
+"""The kinds of models that are not at one of `KNOWN_SERVERS`."""
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 """The API of OpenAI itself."""
 SMALL_WINDOW = 4096
@@ -41,9 +45,12 @@ KNOWN_SERVERS = {
 }
 """The servers that need no address; those of this machine need no key either."""
 LOCAL_SERVERS = tuple(name for name, server in KNOWN_SERVERS.items() if not server.variable)
-_OLLAMA_TAG = re.compile(r"latest|\d+(\.\d+)?[bm](-[\w.-]+)?", re.ASCII)
+_OLLAMA_TAG = re.compile(r"latest|(\d+x)?\d+(\.\d+)?[bm](-[\w.-]+)?", re.ASCII)
 _ALSO_MODELS = ("mistral",)
 """Servers whose names are also names of models of Ollama."""
+_LETTERS = re.compile(r"[A-Za-z_-]+")
+_NEAR = 0.82
+"""How alike a kind and a misspelt one are at least (`difflib`)."""
 _OLLAMA_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*:[a-z0-9][a-z0-9._-]*|[\w.-]+(/[\w.-]+)+:[\w.-]+", re.ASCII)
 
 
@@ -91,3 +98,21 @@ def is_ollama_name(name: str) -> bool:
     if kind in KNOWN_SERVERS:
         return kind in _ALSO_MODELS and bool(_OLLAMA_TAG.fullmatch(tag))
     return bool(_OLLAMA_NAME.fullmatch(name))
+
+
+def meant(name: str, own: Iterable[str] = ()) -> str:
+    """Return the name of a model whose kind is probably misspelt, with the nearest kind; empty if it is not.
+
+    A name with a tag of Ollama, such as ``llava:7b``, is one of Ollama, and so are families of models such as
+    ``llama3`` and ``deepseek-coder``.
+
+    Args:
+        name: of a model, with a kind that is not known.
+        own: names of servers in the settings.
+    """
+    kind, _, model = name.partition(":")
+    kinds = [one for one in (*KINDS, *KNOWN_SERVERS, *own) if one not in _ALSO_MODELS]
+    if _OLLAMA_TAG.fullmatch(model) or not _LETTERS.fullmatch(kind) or kind.startswith(tuple(kinds)):
+        return ""
+    near = get_close_matches(kind.lower(), kinds, 1, _NEAR)
+    return f"{near[0]}:{model}" if near else ""

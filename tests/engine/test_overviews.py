@@ -308,7 +308,7 @@ def test_an_overview_that_is_wrong_is_marked(reports: KnowledgeBase, tmp_path: P
     found = events(tmp_path / "reports", model, "Compare 2022.txt with 2023.txt")
     answer = answer_of(found)
     assert answer.answer == "Penguins rule the Antarctic with iron crowns. [?]"
-    assert any("1 of 1 sentence marked [?]" in notice for notice in answer.notices)
+    assert any("1 of 1 sentence is not found in the documents" in one for one in answer.flags)
 
 
 def test_without_calls_an_overview_is_quoted(reports: KnowledgeBase, tmp_path: Path) -> None:

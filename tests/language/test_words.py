@@ -19,6 +19,13 @@ from ragstone.language import language_of, languages, phrases
         ("Wie lange ist die Garantie gültig?", "de"),
         ("How long is the warranty?", "en"),
         ("Kiek laiko ir kada galioja garantija?", "lt"),
+        ("Welche Dividende zahlte Alderwren 2025?", "de"),
+        ("„Welche Dividende zahlte Alderwren 2025?“", "de"),
+        ("Wie heißt Alderwren?", ""),  # also a Dutch word
+        ("Welche dividend of Alderwren?", ""),
+        ("WHO guidelines 2020", ""),
+        ("APA citation style", ""),
+        ("Ka-band antenna", ""),
         ("Was?", ""),
         ("CUDA-Q", ""),
         ("in die the of", ""),

@@ -85,7 +85,7 @@ def test_believes_a_no_with_a_quote() -> None:
 )
 def test_reads_replies_leniently(reply: str) -> None:
     first, _ = checked(reply, "The mayor attended.", "It rained.")
-    assert first.state == "contradicted"
+    assert first.state == "missing"
     assert first.reason == "no source says this"
 
 

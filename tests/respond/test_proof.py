@@ -28,16 +28,17 @@ LAKE = (
 @pytest.mark.parametrize(("named", "sentence"), TRUE)
 def test_marks_no_true_sentence(named: str, sentence: str) -> None:
     found = proof(sentence, first=named)
-    assert found.state != "contradicted", found.reason
+    assert not found.flagged, found.reason
     assert [quote.hit.chunk.text for quote in found.quotes] == [named] * len(found.quotes)
 
 
 @pytest.mark.parametrize(("named", "sentence", "wrong"), FALSE)
 def test_marks_false_words_with_a_reason(named: str, sentence: str, wrong: str) -> None:
     found = proof(sentence, first=named)
-    assert found.state == "contradicted"
+    assert found.flagged
     assert any(wrong in part or part in wrong for part in found.unsupported)
     assert found.reason.startswith(("no source ", "the passage ", "the cited passage "))
+    assert (found.state == "contradicted") == ("the passage " in found.reason)
 
 
 def test_names_the_right_figure() -> None:
@@ -122,26 +123,26 @@ def test_names_the_other_version_of_a_code() -> None:
 def test_a_year_must_not_take_the_place_of_another() -> None:
     wrong = proof("The airline took over its first A320 in Toulouse in 2021.", first=PLANE, texts=[PLANE])
     assert wrong.reason == "the passage says 2019, not 2021"
-    assert proof("It took over the A320 in 2019.", first=PLANE, texts=[PLANE]).state != "contradicted"
+    assert not proof("It took over the A320 in 2019.", first=PLANE, texts=[PLANE]).flagged
 
 
 @pytest.mark.parametrize(
     "sentence", ["Passengers wear masks because of COVID-19.", "The EPS rose by 17% YoY.", "They wear FFP2 masks."]
 )
 def test_codes_and_abbreviations_may_stand_for_words(sentence: str) -> None:
-    assert proof(sentence, first=PLANE, texts=[PLANE]).state != "contradicted"
+    assert not proof(sentence, first=PLANE, texts=[PLANE]).flagged
 
 
 def test_only_amounts_are_in_thousands() -> None:
     text = "The fort is of the 8th century. Visitors (in thousands): 12 in 2019, 15 in 2020."
-    assert proof("It was built in the 8th century.", first=text, texts=[text]).state != "contradicted"
-    assert proof("12,000 people came in 2019.", first=text, texts=[text]).state != "contradicted"
+    assert not proof("It was built in the 8th century.", first=text, texts=[text]).flagged
+    assert not proof("12,000 people came in 2019.", first=text, texts=[text]).flagged
 
 
 def test_the_question_claims_nothing() -> None:
     sentence = "A refund within 14 days of a Paris trip is not mentioned."
-    assert proof(sentence, first=LEAVE).state == "contradicted"
-    assert proof(sentence, first=LEAVE, before="Is a Paris trip refunded within 14 days?").state != "contradicted"
+    assert proof(sentence, first=LEAVE).flagged
+    assert not proof(sentence, first=LEAVE, before="Is a Paris trip refunded within 14 days?").flagged
 
 
 def test_quotes_the_named_passage() -> None:
@@ -173,7 +174,7 @@ def test_nothing_is_checked_without_evidence() -> None:
 
 def test_a_german_sentence_is_compared_by_figures_and_names() -> None:
     right = "Vollzeitkräfte erhalten 28 Tage bezahlten Urlaub im Jahr."
-    assert proof(right, first=LEAVE, trained=True).state != "contradicted"
+    assert not proof(right, first=LEAVE, trained=True).flagged
     wrong = proof(right.replace("28", "32"), first=LEAVE, trained=True)
     assert wrong.unsupported == ("32 Tage",)
 

@@ -61,6 +61,8 @@ def test_shows_what_becomes_of_another_system(run: Run) -> None:
     assert {"there": "its chunk size and overlap"} in [{"there": row["there"]} for row in rows]
     assert "`rank.boosts.kind`" in run("presets", "docs-site").out
     assert run("presets", "docs").err.startswith("ragstone: there is no preset 'docs'")
+    missing = run("presets", "nosuch.yaml").err
+    assert missing.startswith("ragstone: the file nosuch.yaml does not exist; choose one of ")
 
 
 def test_says_what_to_name(workdir: Path, run: Run) -> None:

@@ -61,6 +61,13 @@ class Broken:
         ("mistral:7b", NOTHING, "ollama:mistral:7b", "a name of Ollama"),
         ("mistral:mistral-small-latest", NOTHING, "mistral:mistral-small-latest", "respond.model.name"),
         ("phi3:mini", NOTHING, "ollama:phi3:mini", "a name of Ollama"),
+        ("qwen2.5:7b", NOTHING, "ollama:qwen2.5:7b", "a name of Ollama"),
+        ("llama3:instruct", NOTHING, "ollama:llama3:instruct", "a name of Ollama"),
+        ("mixtral:8x7b-instruct", NOTHING, "ollama:mixtral:8x7b-instruct", "a name of Ollama"),
+        ("mixtral:instruct", NOTHING, "ollama:mixtral:instruct", "a name of Ollama"),
+        ("deepseek-llm:chat", NOTHING, "ollama:deepseek-llm:chat", "a name of Ollama"),
+        ("openchat:latest", NOTHING, "ollama:openchat:latest", "a name of Ollama"),
+        ("codellama:code", NOTHING, "ollama:codellama:code", "a name of Ollama"),
         (
             "hf.co/unsloth/gemma-3-4b-it-GGUF:Q4_K_M",
             NOTHING,
@@ -98,6 +105,10 @@ def test_builds_no_model_by_default(services: ServiceSettings):
         ("no.such.module:Model", NOTHING, "cannot be imported: No module named"),
         ("respond.test_models:Nothing", NOTHING, "cannot be imported"),
         (f"{__name__}:Mute", NOTHING, "which lacks count, stream"),
+        ("opnai:gpt", NOTHING, "did you mean openai:gpt? A model of Ollama of that name is ollama:opnai:gpt"),
+        ("OpenAI:gpt-4o", OPENAI, "did you mean openai:gpt-4o?"),
+        ("antropic:claude", NOTHING, "did you mean anthropic:claude?"),
+        ("olama:mine", NOTHING, "did you mean ollama:mine?"),
     ],
 )
 def test_refuses_impossible_names(name: str, services: ServiceSettings, told: str):

@@ -49,8 +49,8 @@ def test_shows_answers_as_they_are_written(written: str, visit: Open) -> None:
     assert len(lengths) > 5, "not all at once"
     expect(turn.locator("strong")).to_have_text("Kentish ragstone")
     expect(turn.locator(".prose li").first).to_contain_text("The Romans shipped it down the Medway.")
-    expect(turn.locator(".unproved")).to_contain_text("in 1492 to build rockets")
-    expect(turn).to_contain_text("1 of 3 sentences is contradicted by the documents.")
+    expect(turn.locator(".sentence.missing")).to_contain_text("in 1492 to build rockets")
+    expect(turn).to_contain_text("1 of 3 sentences is not found in the documents.")
     expect(at.page.get_by_role("status")).to_contain_text("Answer: ")
 
 

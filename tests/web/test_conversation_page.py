@@ -142,7 +142,7 @@ def test_first_questions_are_answered_by_their_documents(talked: str, visit: Ope
 
 
 def test_a_collection_is_made_and_chosen(talked: str, visit: Open) -> None:
-    at = visit(talked, at="#/admin/collections")
+    at = visit(talked, at="#/admin/collections", allow="400")
     page = at.page
     page.locator("summary", has_text="Add a collection").click()
     page.get_by_label("Name").fill("Articles")
@@ -151,6 +151,17 @@ def test_a_collection_is_made_and_chosen(talked: str, visit: Open) -> None:
     assert at.violations() == []
     page.get_by_role("button", name="Add a collection").click()
     expect(page.get_by_role("row", name="Articles")).to_contain_text("everybody")
+    page.get_by_label("Name").fill("Articles")
+    page.get_by_label("Documents, as a filter").fill("kind = csv and language = en")
+    page.get_by_role("button", name="Add a collection").click()
+    asked = page.get_by_role("dialog", name="Replace: Articles")
+    assert at.violations() == []
+    asked.get_by_role("button", name="Keep it").click()
+    expect(page.get_by_role("row", name="Articles")).not_to_contain_text("language")
+    page.get_by_label("Documents, as a filter").fill("folder = articles")
+    page.get_by_label("Name").fill("Folder")
+    page.get_by_role("button", name="Add a collection").click()
+    expect(page.get_by_role("alert")).to_contain_text("no document has a field 'folder'; fields are ")
     page.get_by_role("link", name="New conversation").click()
     page.get_by_role("combobox", name="Collection").select_option("Articles")
     expect(page.get_by_role("heading", name="Articles")).to_be_visible()

@@ -13,6 +13,7 @@ from served import Visit, served
 from servers.openai_server import KEY, OpenAIServer
 
 Open = Callable[..., Visit]
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 REPLY = """FOUND: yes
 Kentish ragstone is a hard grey limestone. [1]
 
@@ -71,6 +72,26 @@ def test_adds_tries_and_chooses_a_model(plain: str, model: OpenAIServer, visit: 
     expect(page.get_by_text("no model: the documents are quoted")).to_be_visible()
 
 
+def test_menus_of_the_question_have_words_on_a_phone(plain: str, visit: Open) -> None:
+    at = visit(plain, at="#/admin/collections")
+    page = at.page
+    page.locator("summary", has_text="Add a collection").press("Enter")
+    page.get_by_label("Name", exact=True).fill("Everything about stone")
+    page.get_by_label("Documents, as a filter").fill("kind = markdown")
+    page.get_by_role("button", name="Add a collection").press("Enter")
+    expect(page.get_by_role("row", name="Everything about stone")).to_be_visible()
+    at = visit(plain, **PHONE)
+    for name in ("Collection", "Language model", "Effort"):
+        menu = at.page.get_by_role("combobox", name=name)
+        expect(menu).to_be_visible()
+        box = menu.bounding_box()
+        assert box
+        assert box["width"] >= 80
+        assert box["x"] + box["width"] <= 360
+    assert not at.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert at.violations() == []
+
+
 def test_draws_tables_and_tells_reasons(plain: str, visit: Open) -> None:
     at = visit(plain)
     at.page.get_by_role("combobox", name="Language model").select_option("own:m")
@@ -80,7 +101,7 @@ def test_draws_tables_and_tells_reasons(plain: str, visit: Open) -> None:
     expect(turn.locator("ol > li > ul > li")).to_contain_text("down the river Medway")
     expect(turn.locator("pre")).to_have_text("size = 12")
     expect(turn.locator("math mi")).to_have_text(["m", "ρ", "V"])
-    mark = turn.get_by_role("button", name="contradicted")
+    mark = turn.get_by_role("button", name="not found")
     reason = turn.get_by_role("tooltip")
     expect(reason).to_have_count(0)
     mark.focus()

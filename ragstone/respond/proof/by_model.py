@@ -131,16 +131,17 @@ def _decided(proof: Proof, verdict: Checked | None, hits: Sequence[Hit]) -> Proo
     if verdict.means == "yes" and quote is not None and not _has_wrong_figure(proof):
         return Proof(state="supported", support=max(proof.support, SUPPORTED), quotes=proof.quotes or (quote,))
     if verdict.means == "no" and quote is not None:
-        reason = proof.reason or f"the passage says: {quote.span.of(quote.hit.chunk.text)}"
+        known = proof.reason if proof.state == "contradicted" else ""
+        reason = known or f"the passage says: {quote.span.of(quote.hit.chunk.text)}"
         return replace(proof, state="contradicted", support=min(proof.support, 1 - SUPPORTED), reason=reason)
-    if verdict.means == "absent":
+    if verdict.means == "absent" and proof.state != "contradicted":
         reason = proof.reason or "no source says this"
-        return replace(proof, state="contradicted", support=min(proof.support, 1 - SUPPORTED), reason=reason)
+        return replace(proof, state="missing", support=min(proof.support, 1 - SUPPORTED), reason=reason)
     return proof
 
 
 def _has_wrong_figure(proof: Proof) -> bool:
-    return proof.state == "contradicted" and any(any(map(str.isdigit, part)) for part in proof.unsupported)
+    return proof.flagged and any(any(map(str.isdigit, part)) for part in proof.unsupported)
 
 
 def located(quote: str, hits: Sequence[Hit]) -> Quote | None:

@@ -1,8 +1,9 @@
 """Check sentences of a written answer against the passages that its writer had.
 
-A sentence is contradicted only if that is sure: by its figures and names (`doubts`), by a turned predicate
-(`polarity`), or because the trained model rejects it. The model reads the passage that the writer names. Data, figures
-and limits are in ``training/README.md``; ``tools/fit_support.py`` fits the numbers below.
+A sentence is contradicted or missing only if that is sure. It is contradicted if the passages have another figure in
+the place of its own (`doubts`) or turn its predicate (`polarity`), and missing if its figures or names stand nowhere or
+the trained model rejects it. The model reads the passage that the writer names. Data, figures and limits are in
+``training/README.md``; ``tools/fit_support.py`` fits the numbers below.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ BIAS, BY_WORDS, BY_MODEL = 1.69, 0.94, 0.40
 SUPPORTED = 0.75
 """A sentence with at least this support counts as supported."""
 REJECTED = 0.027
-"""A sentence to which the model gives less is contradicted; chosen on replies, left out one collection at a time."""
+"""A sentence to which the model gives less is missing; chosen on replies, left out one collection at a time."""
 FAMILIAR = 0.7
 """Share of a sentence's words that the model must know."""
 MARKED = 0.2
@@ -93,7 +94,7 @@ class ProofChecker:
             return UNCHECKED
         quoted = quotes(reading.quoted)
         if doubts:
-            return _contradicted(doubts, sentence, supported(reading.best.share, None), quoted)
+            return _flagged(doubts, sentence, supported(reading.best.share, None), quoted)
         judgement = await self.judged(sentence, reading.best, request)
         support = supported(reading.best.share, judgement)
         if judgement is not None and judgement.supported < REJECTED:
@@ -102,7 +103,7 @@ class ProofChecker:
                 return Proof(state="unchecked", support=support, quotes=quoted)
             parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
             reason = "no source says this"
-            return Proof(state="contradicted", support=support, reason=reason, unsupported=parts)
+            return Proof(state="missing", support=support, reason=reason, unsupported=parts)
         return Proof(
             state="supported" if quoted and support >= SUPPORTED else "unchecked", support=support, quotes=quoted
         )
@@ -211,13 +212,14 @@ def unsupported_words(sentence: str, judgement: Judgement) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _contradicted(doubts: Sequence[Doubt], sentence: str, support: float, quoted: tuple[Quote, ...]) -> Proof:
+def _flagged(doubts: Sequence[Doubt], sentence: str, support: float, quoted: tuple[Quote, ...]) -> Proof:
     parts = tuple(dict.fromkeys(doubt.span.of(sentence) for doubt in doubts))
     reason = "; ".join(dict.fromkeys(doubt.reason for doubt in doubts))
     # Beside "no source mentions it", a quote would look like its proof.
-    shown = quoted if any(doubt.reason.startswith("the passage") for doubt in doubts) else ()
+    if all(doubt.missing for doubt in doubts):
+        return Proof(state="missing", support=min(support, 1 - SUPPORTED), reason=reason, unsupported=parts)
     return Proof(
-        state="contradicted", support=min(support, 1 - SUPPORTED), reason=reason, unsupported=parts, quotes=shown
+        state="contradicted", support=min(support, 1 - SUPPORTED), reason=reason, unsupported=parts, quotes=quoted
     )
 
 

@@ -43,10 +43,11 @@ _CASED_NOUNS = ("de",)
 
 @frozen
 class Doubt:
-    """A part of a sentence and why it is wrong, in a reader's words."""
+    """A part of a sentence and why it is wrong, in a reader's words; ``missing`` if it only stands nowhere."""
 
     span: Span
     reason: str
+    missing: bool = False
 
 
 def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[Passage], before: Said) -> list[Doubt]:
@@ -87,7 +88,7 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
         near = _operands(sentence, before, cited) if near is None else near
         operands = [*near, *(other for other in own if other is not figure)]
         if stands or not derived(figure, sentence, operands):
-            out.append(Doubt(span=figure.span, reason=reason))
+            out.append(Doubt(span=figure.span, reason=reason, missing=rival is None))
     return out
 
 
@@ -104,7 +105,7 @@ def doubtful_names(sentence: str, passages: Sequence[Passage], before: Said) -> 
         counted = [word for word in name if _is_telling(word, sentence)]
         if counted and not any(_is_known(word, before.words, passages) for word in counted):
             span = Span(start=name[0].span.start, end=name[-1].span.end)
-            out.append(Doubt(span=span, reason=f"no source mentions {span.of(sentence)}"))
+            out.append(Doubt(span=span, reason=f"no source mentions {span.of(sentence)}", missing=True))
     return [] if out and language_of(f"{before.text} {sentence}") in _CASED_NOUNS else out
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ragstone.core.answers import State
+from ragstone.core.answers import FLAGGED, State
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
@@ -24,8 +24,8 @@ class Quote:
 class Proof:
     """The state of a sentence, how strongly the evidence supports it (0 to 1), and the quotes to show with it.
 
-    A contradicted sentence has a ``reason`` in a reader's words, and ``unsupported``, the parts of the sentence that
-    are wrong or stand nowhere, where they are known.
+    A contradicted or missing sentence has a ``reason`` in a reader's words, and ``unsupported``, the parts of the
+    sentence that are wrong or stand nowhere, where they are known.
     """
 
     state: State
@@ -38,6 +38,11 @@ class Proof:
     def supported(self) -> bool:
         """Whether the evidence supports the sentence."""
         return self.state == "supported"
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the evidence denies or lacks the sentence."""
+        return self.state in FLAGGED
 
 
 UNCHECKED = Proof(state="unchecked", support=0.0)

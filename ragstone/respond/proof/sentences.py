@@ -1,7 +1,7 @@
 """Prove the sentences of a written answer in order, each when it is clear what it claims.
 
 "Yes." is proved by the sentence after it, or by the question if none follows. A lead-in, a heading and the head of a
-table claim nothing; if contradicted sentences are left out, they wait for what they introduce, and go with it.
+table claim nothing; if sentences are left out, they wait for what they introduce, and go with it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Prover:
             hits: the evidence, in the order in which the model numbers its sources.
             checker: checks sentences against the evidence.
             request: who asks.
-            strict: whether contradicted sentences will be left out, so that what introduces them must wait.
+            strict: whether flagged sentences will be left out, so that what introduces them must wait.
         """
         self._question, self._hits, self._strict = question.text, hits, strict
         self._checker, self._request = checker, request
@@ -85,7 +85,7 @@ class Prover:
             return [*await self.end(), Proved(sentence=sentence, claim=claim, proof=FREE)]
         proof = await self._proof(sentence)
         ready = Proved(sentence=sentence, claim=claim, proof=proof)
-        if self._strict and proof.state == "contradicted":
+        if self._strict and proof.flagged:
             self._is_stale = True
             verdicts = [one for one in self._held if one[1] == "verdict"]
             self._held = [one for one in self._held if one[1] != "verdict"]

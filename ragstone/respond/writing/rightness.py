@@ -19,8 +19,8 @@ WEIGHTS = (-1.09, 0.43)
 
 
 def features(proofs: Sequence[Proof]) -> tuple[float, ...]:
-    """Return the input of the model: whether a claim is contradicted, and the support of the weakest one."""
-    wrong = any(one.state == "contradicted" for one in proofs)
+    """Return the input of the model: whether a claim is flagged, and the support of the weakest one."""
+    wrong = any(one.flagged for one in proofs)
     return float(wrong), min((one.support for one in proofs), default=1.0)
 
 

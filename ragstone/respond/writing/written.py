@@ -2,7 +2,7 @@
 
 The model reads the passages and says whether they answer; no estimate speaks for it before it has read, and nothing
 that it writes is replaced. Every sentence is compared with the evidence: the passage that the model names is cited if
-it says the sentence, another one if only that does, and a sentence that the evidence contradicts is marked. If the
+it says the sentence, another one if only that does, and one that the evidence denies or lacks is marked. If the
 model fails, the documents are quoted, and the first line says so.
 """
 
@@ -44,8 +44,8 @@ from ragstone.respond.writing.transcript import Sentence, Transcript
 from ragstone.services.chat import window_of
 from ragstone.settings import RespondSettings
 
-CONTRADICTED_MARK = "[?]"
-"""Follows a sentence that the evidence contradicts."""
+FLAG = "[?]"
+"""Follows a sentence that the evidence denies or lacks."""
 MAX_REPEATS = 3
 """Repeated sentences after which the model is stopped."""
 MAX_PROMPTS = 3
@@ -293,9 +293,9 @@ class WrittenAnswer:
         return repeated
 
     def after(self, proved: Proved, *, drops: bool) -> Iterator[TextWritten | SentenceClosed]:
-        """Append a proved sentence, and yield its events; none if it is contradicted and the settings drop it."""
+        """Append a proved sentence, and yield its events; none if it is flagged and the settings drop it."""
         self.claims.append(proved.claim)
-        if drops and proved.proof.state == "contradicted":
+        if drops and proved.proof.flagged:
             self.dropped += 1
             return
         if drops:
@@ -312,8 +312,8 @@ class WrittenAnswer:
         labels = [self.prompt.label(one.marker, chunks[one.document_id].source_type) for one in cited]
         self.text += self._between(sentence) if self.text else ""
         start = len(self.text)
-        wrong = [CONTRADICTED_MARK] if proof.state == "contradicted" else []
-        self.text += markdown.marked(sentence.text, [*labels, *wrong])
+        flags = [FLAG] if proof.flagged else []
+        self.text += markdown.marked(sentence.text, [*labels, *flags])
         self.statements.append(
             Statement(
                 start=start,
@@ -343,16 +343,11 @@ class WrittenAnswer:
         if self.unread > 0:
             out.append(f"{_counted(self.unread, 'passage')} did not fit into the prompt; raise respond.context_tokens")
         if self.dropped:
-            out.append(f"{_counted(self.dropped, 'sentence')} left out, because the documents contradict it")
+            out.append(f"{_counted(self.dropped, 'sentence')} left out, because the documents deny or lack it")
         if self.repeats > MAX_REPEATS:
             out.append(f"{model} was stopped, because it kept repeating itself")
         if self.cut:
             out.append(f"The reply of {model} was cut off; raise respond.model.max_tokens for longer answers")
-        wrong = [one for one in self.statements if one.state == "contradicted"]
-        if wrong:
-            reasons = "; ".join(dict.fromkeys(one.reason for one in wrong if one.reason))
-            share = f"{len(wrong)} of {_counted(len(self.proofs), 'sentence')}"
-            out.append(f"{share} marked {CONTRADICTED_MARK}" + (f": {reasons}" if reasons else ""))
         return out
 
     def _citation(self, quote: Quote) -> Citation:

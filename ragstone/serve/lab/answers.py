@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ragstone.core.answers import Answer, Answered, Citation, EvidenceFound, Outcome, SentenceClosed, TextWritten
+from ragstone.core.answers import (
+    FLAGGED,
+    Answer,
+    Answered,
+    Citation,
+    EvidenceFound,
+    Outcome,
+    SentenceClosed,
+    TextWritten,
+)
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Chunk, Hit
 from ragstone.review.compare import SettingDifference
@@ -55,7 +64,7 @@ class Progress:
 class Piece:
     """A sentence of an answer with its support, or the text between two sentences, which has none.
 
-    ``wrong`` says what is wrong with a contradicted sentence; ``only`` that the other side has no such sentence.
+    ``wrong`` says what is wrong with a flagged sentence; ``only`` that the other side has no such sentence.
     """
 
     text: str
@@ -86,7 +95,7 @@ def _sentences(answer: Answer) -> Iterator[Piece]:
         if statement.start > done:
             yield Piece(text=answer.answer[done : statement.start])
         text = answer.answer[statement.start : statement.end]
-        wrong = (statement.reason or "contradicted") if statement.state == "contradicted" else ""
+        wrong = (statement.reason or statement.state) if statement.state in FLAGGED else ""
         yield Piece(text=text, support=statement.support, wrong=wrong)
         done = max(done, statement.end)
     if done < len(answer.answer):
@@ -192,7 +201,7 @@ def _growing(here: Progress, *, waiting: bool) -> Iterator[Content]:
         return
     yield tag("p", f"{count(len(here.hits), 'chunk')} of evidence; answering …", at={"class": "rs-dim"})
     checked = [
-        tag("span", one.text, " ", at={"class": "rs-s rs-unproved" if one.state == "contradicted" else "rs-s"})
+        tag("span", one.text, " ", at={"class": "rs-s rs-unproved" if one.state in FLAGGED else "rs-s"})
         for one in here.sentences
     ]
     yield tag("div", checked or here.text, at={"class": "rs-answer"})

@@ -6,6 +6,7 @@ Text from documents is made printable and indented, so that none of its lines ca
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ragstone.core import catalog as stored
@@ -73,7 +74,8 @@ class Replied:
 
     @classmethod
     def of(cls, answer: Answer) -> Replied:
-        return cls(**{name: getattr(answer, name) for name in cls.__dataclass_fields__})
+        told = replace(answer, notices=(*answer.notices, *answer.flags))
+        return cls(**{name: getattr(told, name) for name in cls.__dataclass_fields__})
 
     def for_reading(self) -> str:
         return "\n".join(self._lines())

@@ -44,7 +44,7 @@ def notices(answer: Answer) -> Iterator[Line]:
     """Show the problems that did not prevent an answer."""
     if not answer.hits and not answer.notices and answer.outcome not in ("reply", "clarification"):
         yield line(("note: ", "yellow"), "nothing was found; ragstone status shows what the knowledge base holds")
-    for notice in answer.notices:
+    for notice in (*answer.notices, *answer.flags):
         yield line(("note: ", "yellow"), one_line(notice))
 
 

@@ -83,6 +83,30 @@ def test_skips_a_mail_folder_without_messages(why_skipped: Why) -> None:
     assert why_skipped("in.mbox", "words\n") == "not a mail folder: no message begins in it"
 
 
+PGP = "-----BEGIN PGP MESSAGE-----\n\nhIwDY32hYGCE8MkBA/wOu7d45aUxF4Q0RKJ=\n-----END PGP MESSAGE-----\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        (
+            'multipart/encrypted; boundary=b; protocol="application/pgp-encrypted"',
+            "--b\nContent-Type: application/pgp-encrypted\n\nVersion: 1\n"
+            f"--b\nContent-Type: application/octet-stream\n\n{PGP}\n--b--\n",
+        ),
+        ("application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m", "MIIB\n"),
+        ("text/plain", PGP),
+    ],
+)
+def test_says_that_an_email_is_encrypted(why_skipped: Why, kind: str, body: str) -> None:
+    assert why_skipped("a.eml", f"From: a@b.example\nSubject: Wheels\nContent-Type: {kind}\n\n{body}") == "encrypted"
+
+
+def test_reads_words_about_encryption(read_one: ReadOne) -> None:
+    document = read_one("a.eml", f"From: a@b.example\n\nDecrypt this, please:\n\n{PGP}".encode())
+    assert document.text.startswith("Decrypt this, please:")
+
+
 def test_reads_messages_of_maildir(tmp_path: Path, read_all: ReadAll) -> None:
     (tmp_path / "mail" / "cur").mkdir(parents=True)
     (tmp_path / "mail" / "cur" / "1204680122.27c448.host:2,S").write_bytes(b"Subject: Wheels\n\nThey turn.\n")

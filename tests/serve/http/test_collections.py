@@ -36,7 +36,13 @@ def test_a_collection_is_chosen_by_its_filter(serving: Serving) -> None:
     suggested = live.http.get("/suggestions", params={"where": site["where"]}).json()["questions"]
     assert [(one["question"], one["document_id"]) for one in suggested] == [("Where do visitors park?", "parking.md")]
     again = SITE | {"questions": ["Where do visitors park?"]}
-    assert live.http.post("/admin/collections", json=again).status_code == 204
+    refused = live.http.post("/admin/collections", json=again)
+    assert (refused.status_code, refused.json()["error"]["message"]) == (
+        409,
+        "there is a collection 'Site' already; send replace: true to replace it",
+    )
+    assert live.http.get("/collections").json()["collections"] == [site]
+    assert live.http.post("/admin/collections", json=again | {"replace": True}).status_code == 204
     assert live.http.get("/collections").json()["collections"] == [again | {"groups": None}]
     assert live.http.delete("/admin/collections/Site").status_code == 204
     assert names(live) == []
@@ -49,6 +55,17 @@ def test_refuses_what_cannot_be_a_collection(serving: Serving) -> None:
     live = serving(documents=(PARKING,))
     for wrong in ({"where": "area ="}, {"where": ""}, {"name": " "}, {"name": "a/b"}, {"where": "source = '/etc'"}):
         assert live.http.post("/admin/collections", json=SITE | wrong).status_code in (400, 422), wrong
+    assert names(live) == []
+
+
+def test_refuses_fields_that_no_document_has(serving: Serving) -> None:
+    live = serving(documents=(PARKING, KITCHEN))
+    refused = live.http.post("/admin/collections", json=SITE | {"where": "folder = meetings"})
+    assert refused.status_code == 400
+    message = refused.json()["error"]["message"]
+    assert message.startswith("no document has a field 'folder'; fields are area, ")
+    near = live.http.post("/admin/collections", json=SITE | {"where": "aera = site"})
+    assert near.json()["error"]["message"] == "no document has a field 'aera'; did you mean area?"
     assert names(live) == []
 
 

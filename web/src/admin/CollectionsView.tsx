@@ -1,5 +1,7 @@
-import type { FormEvent } from "react";
+import { type FormEvent, useState } from "react";
 import { api } from "../api/client";
+import type { Collection } from "../api/types";
+import { ConfirmDialog } from "../shell/ConfirmDialog";
 import { adminWords } from "../words/admin";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
@@ -9,6 +11,10 @@ import { useLoaded } from "./useLoaded";
 export function CollectionsView() {
   const say = adminWords();
   const { value, error, change } = useLoaded(api.collections);
+  const [replacing, setReplacing] = useState<{ collection: Collection; form: HTMLFormElement } | null>(null);
+  const put = async (collection: Collection, form: HTMLFormElement, replace = false) => {
+    if (await change(() => admin.putCollection({ ...collection, replace }))) form.reset();
+  };
   const add = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -19,15 +25,14 @@ export function CollectionsView() {
         .map((one) => one.trim())
         .filter(Boolean);
     const groups = listed("groups", ",");
-    const done = await change(() =>
-      admin.putCollection({
-        name: String(given.get("name")).trim(),
-        where: String(given.get("where")),
-        groups: groups.length ? groups : null,
-        questions: listed("questions", "\n"),
-      }),
-    );
-    if (done) form.reset();
+    const collection = {
+      name: String(given.get("name")).trim(),
+      where: String(given.get("where")),
+      groups: groups.length ? groups : null,
+      questions: listed("questions", "\n"),
+    };
+    if (value?.some((one) => one.name === collection.name)) setReplacing({ collection, form });
+    else await put(collection, form);
   };
   return (
     <>
@@ -80,6 +85,15 @@ export function CollectionsView() {
             </tr>
           ))}
         </Table>
+      )}
+      {replacing && (
+        <ConfirmDialog
+          title={say.replaceNamed(replacing.collection.name)}
+          text={say.replaceHint}
+          action={say.replace}
+          onConfirm={() => put(replacing.collection, replacing.form, true)}
+          onClose={() => setReplacing(null)}
+        />
       )}
     </>
   );

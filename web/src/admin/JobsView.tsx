@@ -86,9 +86,19 @@ function named(job: Job): string {
   return `${all[0] ?? job.kind}${rest}`;
 }
 
+/** What a job that is over stored and removed; the documents that stayed as they were, too. */
+export function resultOf({ progress, report }: Job): string {
+  const say = adminWords();
+  const rest = [
+    report?.unchanged ? say.unchanged(report.unchanged) : "",
+    report?.removed ? say.removed(report.removed) : "",
+  ].filter(Boolean);
+  return [...(progress.documents || !rest.length ? [say.documents(progress.documents)] : []), ...rest].join(", ");
+}
+
 function progressOf(job: Job) {
   const say = adminWords();
-  if (job.ended !== null) return say.documents(job.progress.documents);
+  if (job.ended !== null) return resultOf(job);
   return (
     <>
       <progress aria-label={named(job)} max={1} value={job.progress.share} />

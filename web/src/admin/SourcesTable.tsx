@@ -20,7 +20,7 @@ export function SourcesTable({ sources, onSync, onRemove, onSchedule }: Props) {
   const say = adminWords();
   return (
     <Table label={say.sources} head={[say.source, say.lastSync, say.schedule, say.nextSync, say.action]}>
-      {sources.map(({ source, added, every_seconds: every, paused, next, last }) => (
+      {sources.map(({ source, added, every_seconds: seconds, paused, next, last }) => (
         <tr key={source}>
           <th scope="row">{source}</th>
           <td>
@@ -31,13 +31,13 @@ export function SourcesTable({ sources, onSync, onRemove, onSchedule }: Props) {
           <td>
             <select
               aria-label={say.scheduleOf(source)}
-              value={every ?? 0}
+              value={seconds ?? 0}
               onChange={(event) => onSchedule(source, Number(event.target.value) || null, paused)}
             >
               <option value={0}>{say.onDemand}</option>
-              {[...new Set([...TIMES, ...(every ? [every] : [])])].map((one) => (
+              {[...new Set([...TIMES, ...(seconds ? [seconds] : [])])].map((one) => (
                 <option key={one} value={one}>
-                  {say.every(time(one))}
+                  {every(one)}
                 </option>
               ))}
             </select>
@@ -53,12 +53,12 @@ export function SourcesTable({ sources, onSync, onRemove, onSchedule }: Props) {
               >
                 {say.sync}
               </button>
-              {every !== null && (
+              {seconds !== null && (
                 <button
                   type="button"
                   className="button small"
                   aria-label={paused ? say.resumeNamed(source) : say.pauseNamed(source)}
-                  onClick={() => onSchedule(source, every, !paused)}
+                  onClick={() => onSchedule(source, seconds, !paused)}
                 >
                   {paused ? say.resume : say.pause}
                 </button>
@@ -81,20 +81,22 @@ export function SourcesTable({ sources, onSync, onRemove, onSchedule }: Props) {
   );
 }
 
-/** Seconds as a time in the largest unit that divides them, such as "6 hours". */
-function time(seconds: number): string {
+/** How often something happens, in the largest unit that divides the seconds: "every hour", "every 6 hours". */
+export function every(seconds: number): string {
   const [unit, size] =
     seconds % 86_400 === 0
       ? (["day", 86_400] as const)
       : seconds % HOUR === 0
         ? (["hour", HOUR] as const)
         : (["minute", 60] as const);
-  return new Intl.NumberFormat(language(), {
+  if (seconds === size) return adminWords().everyOne[unit];
+  const time = new Intl.NumberFormat(language(), {
     style: "unit",
     unit,
     unitDisplay: "long",
     maximumFractionDigits: 1,
   }).format(seconds / size);
+  return adminWords().every(time);
 }
 
 const at = (seconds: number) =>

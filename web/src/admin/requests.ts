@@ -2,7 +2,6 @@ import { address, json, sent } from "../api/client";
 import type {
   Asked,
   AuditEntry,
-  Collection,
   Job,
   LanguageModels,
   Learned,
@@ -10,6 +9,7 @@ import type {
   MadeKey,
   ModelTest,
   ModelTried,
+  NewCollection,
   Person,
   Policies,
   RunningServer,
@@ -56,7 +56,7 @@ export const admin = {
       body: { source, every_seconds: every, paused },
     }),
 
-  putCollection: (collection: Collection) =>
+  putCollection: (collection: NewCollection) =>
     sent(address(["admin", "collections"]), { method: "POST", body: collection }),
   removeCollection: (name: string) => sent(address(["admin", "collections", name]), { method: "DELETE" }),
 

@@ -10,6 +10,7 @@ export type AuditEntry = Schemas["AuditEntry"];
 export type Answer = Schemas["Answer"];
 export type Citation = Schemas["Citation"];
 export type Collection = Schemas["Collection"];
+export type NewCollection = Schemas["NewCollection"];
 export type Conversation = Schemas["Session"];
 export type ConversationChange = Schemas["SessionChange"];
 export type EvidenceEvent = Schemas["EvidenceEvent"];

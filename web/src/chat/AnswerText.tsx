@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode, useId, useMemo, useState } from "react";
 import { Looking } from "../shell/Looking";
 import { type Block, blocksOf, type Words } from "../text/markdown";
-import { type Passage, type Proved, passagesOf } from "../text/proof";
+import { type Flag, type Passage, type Proved, passagesOf } from "../text/proof";
 import { words as say } from "../words/words";
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
   onOpen: (marker: number) => void;
 }
 
-/** An answer in its Markdown, each sentence with its citations, or a note that the documents contradict it. */
+/** An answer in its Markdown, each sentence with its citations, or a note that the documents contradict or lack it. */
 export function AnswerText({ look, text, proofs, known, current, onOpen }: Props) {
   const blocks = useMemo(() => blocksOf(text), [text]);
   const passages = useMemo(() => passagesOf(text, blocks, proofs), [text, blocks, proofs]);
@@ -68,7 +68,7 @@ function BlockView({ block, parts }: { block: Block; parts: Parts }) {
       return block.first === null ? <ul>{items}</ul> : <ol start={block.first}>{items}</ol>;
     }
     case "table":
-      return <Grid head={block.head} rows={block.rows} parts={parts} />;
+      return <Grid table={block} parts={parts} />;
     case "code": {
       const passages = parts.of(block.words);
       return (
@@ -99,7 +99,8 @@ function BlockView({ block, parts }: { block: Block; parts: Parts }) {
   }
 }
 
-function Grid({ head, rows, parts }: { head: readonly Words[]; rows: readonly Words[][]; parts: Parts }) {
+function Grid({ table, parts }: { table: Block & { kind: "table" }; parts: Parts }) {
+  const { head, rows, right } = table;
   const line = (words: Words) => <Line passages={parts.of(words)} parts={parts} />;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard
@@ -110,7 +111,7 @@ function Grid({ head, rows, parts }: { head: readonly Words[]; rows: readonly Wo
           <thead>
             <tr>
               {head.map((cell, at) => (
-                <th key={at} scope="col">
+                <th key={at} scope="col" className={right[at] ? "right" : undefined}>
                   {line(cell)}
                 </th>
               ))}
@@ -121,7 +122,9 @@ function Grid({ head, rows, parts }: { head: readonly Words[]; rows: readonly Wo
           {rows.map((row, at) => (
             <tr key={at}>
               {row.map((cell, column) => (
-                <td key={column}>{line(cell)}</td>
+                <td key={column} className={right[column] ? "right" : undefined}>
+                  {line(cell)}
+                </td>
               ))}
             </tr>
           ))}
@@ -150,7 +153,7 @@ function Sentence({ passage, proved, current }: SentenceProps) {
   const words = passage.pieces.map((piece, at) => <Looking key={at} {...piece} />);
   if (!proved) return words;
   const lit = current !== null && proved.markers.includes(current);
-  return <span className={`sentence${proved.wrong ? " unproved" : ""}${lit ? " lit" : ""}`}>{words}</span>;
+  return <span className={`sentence${proved.flag ? ` ${proved.flag.state}` : ""}${lit ? " lit" : ""}`}>{words}</span>;
 }
 
 function Marks({ proved, known, current, onOpen }: { proved: Proved } & Pick<Props, "known" | "current" | "onOpen">) {
@@ -170,21 +173,21 @@ function Marks({ proved, known, current, onOpen }: { proved: Proved } & Pick<Pro
             {marker}
           </button>
         ))}
-      {proved.wrong && <Contradicted reason={proved.wrong} />}
+      {proved.flag && <Flagged flag={proved.flag} />}
     </>
   );
 }
 
-/** The mark of a contradicted sentence. The reason appears while the pointer or the focus is on it, until Escape. */
-function Contradicted({ reason }: { reason: string }) {
+/** The mark of a flagged sentence. The reason appears while the pointer or the focus is on it, until Escape. */
+function Flagged({ flag }: { flag: Flag }) {
   const id = useId();
   const [hidden, setHidden] = useState(false);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button inside is what can be operated
-    <span className="contradicted" onMouseEnter={() => setHidden(false)}>
+    <span className="flagged" onMouseEnter={() => setHidden(false)}>
       <button
         type="button"
-        className="marker-unproved"
+        className={`flag ${flag.state}`}
         aria-describedby={id}
         onFocus={() => setHidden(false)}
         onKeyDown={(event) => {
@@ -193,10 +196,10 @@ function Contradicted({ reason }: { reason: string }) {
           setHidden(true);
         }}
       >
-        {say().notSupported}
+        {say().flags[flag.state]}
       </button>
       <span role="tooltip" id={id} className="reason" hidden={hidden}>
-        {reason === "?" ? say().notSaid : reason}
+        {flag.reason || say().flags[flag.state]}
       </span>
     </span>
   );

@@ -15,8 +15,10 @@ export function Confidence({ answer }: { answer: Answer }) {
   const estimated = answer.outcome !== "reply" && answer.outcome !== "clarification";
   const likelihood = estimated ? answer.answerability : null;
   const rows: [string, string][] = likelihood === null ? [] : [[say.likelihood, percent(likelihood)]];
-  if (answer.statements.length)
-    rows.push([say.sentences, say.states(counted("supported"), counted("unchecked"), counted("contradicted"))]);
+  if (answer.statements.length) {
+    const counts = [counted("supported"), counted("unchecked"), counted("missing"), counted("contradicted")] as const;
+    rows.push([say.sentences, say.states(...counts)]);
+  }
   if (scores) {
     rows.push([say.judge, say.judged(scores.relevance, scores.factuality, scores.completeness)]);
   }
@@ -51,9 +53,11 @@ export function Confidence({ answer }: { answer: Answer }) {
   );
 }
 
-/** What is said of the answer before it is opened. A reply and a question back have no estimate. */
+/** What is said of the answer before it is opened. A reply and a question back have no estimate; an overview is
+ * a reply, too, and cites. */
 const summary = (answer: Answer): string => {
-  if (answer.outcome === "reply") return words().noEstimate;
+  const cited = answer.citations.length;
+  if (answer.outcome === "reply") return cited ? words().citationCount(cited) : words().noEstimate;
   if (answer.outcome === "clarification") return words().askedBack;
   return answer.abstained
     ? `${words().likelihood}: ${percent(answer.answerability ?? 0)}`

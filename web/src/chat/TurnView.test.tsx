@@ -40,12 +40,37 @@ it("shows and opens the citations of each sentence", async () => {
   expect(document.querySelector(".prose")?.textContent).toBe(
     "Stone is old.1 Sky is blue.contradictedthe passage says grey, not blue",
   );
-  expect(document.querySelector(".unproved")?.textContent).toBe("Sky is blue.");
+  expect(document.querySelector(".sentence.contradicted")?.textContent).toBe("Sky is blue.");
   expect(screen.getByText(/1 of 2 sentences is contradicted/)).toBeTruthy();
   expect(screen.getByText("Age · page 3")).toBeTruthy();
   await userEvent.click(screen.getByRole("button", { name: "Citation 1" }));
   await userEvent.click(screen.getByRole("button", { name: /About stone/ }));
   expect(opened).toEqual([0, 0]);
+});
+
+it("tells what is contradicted from what is only not found", () => {
+  const answer = answered("Stone is old. Sky is blue. [?] Anna Berg built it. [?]", {
+    statements: [
+      stated(0, 13),
+      stated(14, 30, { state: "contradicted", reason: "the passage says grey, not blue" }),
+      stated(31, 54, { state: "missing" }),
+    ],
+  });
+  show(whole(answer));
+  expect(document.querySelector(".sentence.missing")?.textContent).toBe("Anna Berg built it.");
+  expect(screen.getByRole("button", { name: "not found", description: "not found" })).toBeTruthy();
+  expect(document.querySelector(".notice.warn")?.textContent?.trim()).toBe(
+    "1 of 3 sentences is contradicted by the documents. 1 of 3 sentences is not found in the documents.",
+  );
+  expect(screen.getByText("1 supported, 0 not checked, 1 not found, 1 contradicted")).toBeTruthy();
+});
+
+it.each([
+  [[cited(1)], "1 citation"],
+  [[], "Not taken from the documents"],
+])("says of a reply that it is not from the documents only if it cites none", (citations, told) => {
+  show(whole(answered("Stone is old.", { outcome: "reply", citations })));
+  expect(document.querySelector("summary")?.textContent).toBe(told);
 });
 
 it("shows a refusal with the closest passages", async () => {
@@ -90,11 +115,11 @@ it("marks the likely sentence of a passage that may answer", () => {
   expect(screen.queryByText("Closest passages")).toBeNull();
 });
 
-it("tells the reason of a contradicted sentence until Escape", async () => {
+it("tells the reason of a flagged sentence until Escape", async () => {
   const text = "Sky is blue. [?]";
-  const statement = stated(0, 16, { state: "contradicted", reason: "no source says blue" });
+  const statement = stated(0, 16, { state: "missing", reason: "no source says blue" });
   show(whole(answered(text, { statements: [statement] })));
-  const mark = screen.getByRole("button", { name: "contradicted", description: "no source says blue" });
+  const mark = screen.getByRole("button", { name: "not found", description: "no source says blue" });
   const escapes: string[] = [];
   const note = (event: KeyboardEvent) => event.defaultPrevented || escapes.push(event.key);
   addEventListener("keydown", note);
@@ -136,6 +161,16 @@ it("draws tables, nested lists, quotations and code", async () => {
   expect(document.querySelector("pre + .marker")?.textContent).toBe("1");
 });
 
+it("aligns the columns of figures to the right", () => {
+  const text = "| Market | :left | Sold |\n|---|:--:|---:|\n| UK | a | 1,097 |";
+  show(whole(answered(text)));
+  const right = [...document.querySelectorAll("th, td")].map((cell) => [cell.textContent, cell.className === "right"]);
+  expect(right.filter(([, isRight]) => isRight)).toEqual([
+    ["Sold", true],
+    ["1,097", true],
+  ]);
+});
+
 it("shows a model's own words above the closest passages", () => {
   const said = "The manual gives no year. [1] It names **no** builder.";
   const text = `${said}\n\nClosest passages:\n- About stone: Stone is old.`;
@@ -145,7 +180,7 @@ it("shows a model's own words above the closest passages", () => {
   expect(document.querySelector(".prose")?.textContent).toBe("The manual gives no year.1 It names no builder.");
   expect(within(screen.getByRole("group", { name: "Closest passages" })).getByText("Stone is old.")).toBeTruthy();
   expect(within(screen.getByRole("group", { name: "Cited" })).getAllByRole("button")).toHaveLength(1);
-  expect(screen.getByText("1 supported, 1 not checked, 0 contradicted")).toBeTruthy();
+  expect(screen.getByText("1 supported, 1 not checked, 0 not found, 0 contradicted")).toBeTruthy();
 });
 
 it("shows all words of a refusal without a model", () => {

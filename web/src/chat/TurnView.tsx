@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import { shownFilter } from "../filters/scope";
 import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
+import { toldFlags } from "../text/proof";
 import { words } from "../words/words";
 import { AnswerText } from "./AnswerText";
 import { Confidence } from "./Confidence";
@@ -101,7 +102,7 @@ function Written({ turn, targets, current, opened, onOpen }: PartProps & { curre
     [turn, isRefused, listed, targets],
   );
   const known = useMemo(() => new Set(targets.flatMap((one) => one.marker ?? [])), [targets]);
-  const wrong = said.proofs.filter((one) => one.wrong).length;
+  const flags = toldFlags(said.proofs, words());
   const cards = (label: string, isShown: (one: Target) => boolean) =>
     turn.answer &&
     targets.some(isShown) && (
@@ -133,9 +134,9 @@ function Written({ turn, targets, current, opened, onOpen }: PartProps & { curre
       ) : (
         text
       )}
-      {turn.answer && wrong > 0 && (
-        <p className="notice warn">
-          <Icon name="warn" /> <span>{words().unsupported(wrong, said.proofs.length)}</span>
+      {turn.answer && flags && (
+        <p className={said.proofs.some((one) => one.flag?.state === "contradicted") ? "notice warn" : "notice"}>
+          <Icon name="warn" /> <span>{flags}</span>
         </p>
       )}
       {listed ? (

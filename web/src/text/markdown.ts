@@ -23,13 +23,16 @@ export interface Words {
   end: number;
 }
 
-/** A block of an answer. `first` is the number of the first item of a list; null if it has bullets. */
+/**
+ * A block of an answer. `first` is the number of the first item of a list; null if it has bullets. `right` tells which
+ * columns of a table are aligned to the right.
+ */
 export type Block =
   | { kind: "paragraph" | "heading" | "code"; words: Words }
   | { kind: "rule" }
   | { kind: "quote"; blocks: Block[] }
   | { kind: "list"; first: number | null; items: Block[][] }
-  | { kind: "table"; head: Words[]; rows: Words[][] };
+  | { kind: "table"; head: Words[]; rows: Words[][]; right: boolean[] };
 
 const KINDS = ["markdown", "notion"];
 
@@ -185,11 +188,11 @@ class Reader {
     if (this.isTable(lines, at)) {
       const end = until(lines, at + 2, (one) => !this.said(one).includes("|"));
       const [head = [], ...rows] = [line, ...lines.slice(at + 2, end)].map((row) => this.cells(row));
-      out.push({ kind: "table", head, rows });
+      out.push({ kind: "table", head, rows, right: this.aligned(lines[at + 1] as Line) });
       return end;
     }
     if (RECORD.test(said)) {
-      out.push({ kind: "table", head: [], rows: this.record(line) });
+      out.push({ kind: "table", head: [], rows: this.record(line), right: [] });
       return at + 1;
     }
     if (depth < DEEPEST && QUOTE.test(said)) {
@@ -275,6 +278,11 @@ class Reader {
 
   private cells(row: Line): Words[] {
     return cellsOf(this.text, row, true).map((cell) => this.words([cell]));
+  }
+
+  /** Return which columns the line below the head of a table aligns to the right. */
+  private aligned(below: Line): boolean[] {
+    return cellsOf(this.text, below, true).map(({ start, end }) => /^-+:$/.test(this.text.slice(start, end)));
   }
 
   /** Return the names and values of a quoted row, each pair as a row of its own. */

@@ -93,6 +93,6 @@ describe("the sentences of an answer", () => {
       [[1, false, "B"]],
       [[1, true, "2"]],
     ]);
-    expect(proofs.map((one) => one.wrong)).toEqual(["", "the passage says 3, not 2"]);
+    expect(proofs.map((one) => one.flag?.reason)).toEqual([undefined, "the passage says 3, not 2"]);
   });
 });

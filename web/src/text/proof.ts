@@ -1,4 +1,5 @@
 import type { SentenceEvent, Statement } from "../api/types";
+import type { SharedTexts } from "../words/types";
 import { CodePoints } from "./codepoints";
 import { type Block, type Look, type Words, wordsOf } from "./markdown";
 
@@ -9,9 +10,14 @@ export interface Proved {
   end: number;
   /** Where the sentence ends, with its markers. */
   whole: number;
-  /** What contradicts it; empty if nothing does. */
-  wrong: string;
+  flag: Flag | null;
   markers: readonly number[];
+}
+
+/** That the documents contradict a sentence or lack it, and why, as far as that is known. */
+export interface Flag {
+  state: "missing" | "contradicted";
+  reason: string;
 }
 
 /** A marker at the end of a sentence, or in the last cell of a row. */
@@ -20,7 +26,7 @@ const MARKER = /\s*\[(?:(?:Web )?Source )?(\d{1,3}|\?)\]\s*\|?\s*$/;
 /** The statements of a complete answer. */
 export function provedOf(text: string, statements: readonly Statement[]): Proved[] {
   const points = new CodePoints(text);
-  return statements.map((one) => proved(text, points.unit(one.start), points.unit(one.end), wrongOf(one), one.markers));
+  return statements.map((one) => proved(text, points.unit(one.start), points.unit(one.end), flagOf(one), one.markers));
 }
 
 /** The sentences that were checked so far, located in the text of an unfinished answer. */
@@ -36,7 +42,7 @@ export function locatedIn(text: string, sentences: readonly SentenceEvent[]): Pr
         text,
         start,
         from,
-        wrongOf(one),
+        flagOf(one),
         one.citations.map((citation) => citation.marker),
       ),
     );
@@ -44,18 +50,26 @@ export function locatedIn(text: string, sentences: readonly SentenceEvent[]): Pr
   return out;
 }
 
-/** What is wrong with a sentence: its reason, or the mark of one without a reason. */
-const wrongOf = (one: Pick<Statement, "state" | "reason">): string =>
-  one.state === "contradicted" ? one.reason || "?" : "";
+const flagOf = ({ state, reason }: Pick<Statement, "state" | "reason">): Flag | null =>
+  state === "contradicted" || state === "missing" ? { state, reason } : null;
 
-function proved(text: string, start: number, whole: number, wrong: string, markers: readonly number[]): Proved {
+/** How many sentences are flagged, in words; empty if none is. */
+export const toldFlags = (proofs: readonly Proved[], say: SharedTexts): string =>
+  (["contradicted", "missing"] as const)
+    .flatMap((state) => {
+      const { length } = proofs.filter((one) => one.flag?.state === state);
+      return length ? say.flagged[state](length, proofs.length) : [];
+    })
+    .join(" ");
+
+function proved(text: string, start: number, whole: number, flag: Flag | null, markers: readonly number[]): Proved {
   let end = whole;
   for (let found = MARKER.exec(text.slice(start, end)); found; found = MARKER.exec(text.slice(start, end))) {
-    const ours = found[1] === "?" ? wrong !== "" : markers.includes(Number(found[1]));
+    const ours = found[1] === "?" ? flag !== null : markers.includes(Number(found[1]));
     if (!ours) break;
     end = start + found.index;
   }
-  return { start, end, whole, wrong, markers };
+  return { start, end, whole, flag, markers };
 }
 
 /** Consecutive characters with the same look. */

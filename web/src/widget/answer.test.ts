@@ -33,9 +33,9 @@ it("marks what the documents do not say", () => {
     () => undefined,
     async () => "",
   );
-  expect(view.querySelector(".unproved")?.textContent).toBe(text);
+  expect(view.querySelector(".sentence.contradicted")?.textContent).toBe(text);
   expect(view.querySelector(".notice")?.textContent).toContain("contradicted");
-  const mark = view.querySelector<HTMLButtonElement>("button.marker-unproved");
+  const mark = view.querySelector<HTMLButtonElement>("button.flag");
   const reason = view.querySelector<HTMLElement>(".reason");
   expect([mark?.getAttribute("aria-describedby"), reason?.textContent]).toEqual([reason?.id, "the passage says hard"]);
   const pressed = new KeyboardEvent("keydown", { key: "Escape", cancelable: true });

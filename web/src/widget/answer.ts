@@ -5,7 +5,7 @@ import { isUnderWay, type Turn, type Vote } from "../chat/turns";
 import { randomId } from "../shell/ids";
 import { safeLink } from "../text/links";
 import { type Block, blocksOf, type Words } from "../text/markdown";
-import { type Passage, type Piece, type Proved, passagesOf } from "../text/proof";
+import { type Flag, type Passage, type Piece, type Proved, passagesOf, toldFlags } from "../text/proof";
 import { shared } from "../words/shared";
 import { el, icon, iconButton } from "./dom";
 
@@ -65,7 +65,7 @@ function written(turn: Turn, targets: readonly Target[], sources: readonly HTMLE
   const isRefused = refused(turn);
   const { failed, words, proofs } = saidOf(turn, isRefused && sources.length > 0);
   const blocks = blocksOf(words);
-  const wrong = proofs.filter((one) => one.wrong).length;
+  const flags = toldFlags(proofs, shared());
   const numbers = targets.map((one) => one.marker);
   const cited = sources.filter((_, at) => numbers[at] !== null);
   const nearest = isRefused ? sources.filter((one) => !cited.includes(one)) : [];
@@ -79,7 +79,7 @@ function written(turn: Turn, targets: readonly Target[], sources: readonly HTMLE
         const source = sources[numbers.indexOf(number)];
         return source ? [markerView(number, source)] : [];
       });
-      return [...(markers ?? []), ...(proved?.wrong ? [contradicted(proved.wrong)] : [])];
+      return [...(markers ?? []), ...(proved?.flag ? [flagged(proved.flag)] : [])];
     },
   };
   const prose = el("div", { class: proseClass(turn) }, ...blocks.map((block) => blockView(block, shown)));
@@ -87,7 +87,7 @@ function written(turn: Turn, targets: readonly Target[], sources: readonly HTMLE
   if (isRefused)
     out.push(el("div", { class: "refusal" }, prose, nearest.length > 0 && listed(shared().closest, nearest)));
   else out.push(prose);
-  if (turn.answer && wrong) out.push(notice(shared().unsupported(wrong, proofs.length)));
+  if (turn.answer && flags) out.push(notice(flags));
   if (cited.length) out.push(listed(shared().cited, cited));
   return out;
 }
@@ -114,8 +114,11 @@ function blockView(block: Block, shown: Shown): HTMLElement | null {
       return block.first === null ? el("ul", {}, ...items) : el("ol", { start: String(block.first) }, ...items);
     }
     case "table": {
-      const head = block.head.map((cell) => el("th", { scope: "col" }, ...line(cell)));
-      const rows = block.rows.map((row) => el("tr", {}, ...row.map((cell) => el("td", {}, ...line(cell)))));
+      const look = (column: number) => (block.right[column] ? "right" : "");
+      const head = block.head.map((cell, at) => el("th", { scope: "col", class: look(at) }, ...line(cell)));
+      const rows = block.rows.map((row) =>
+        el("tr", {}, ...row.map((cell, at) => el("td", { class: look(at) }, ...line(cell)))),
+      );
       const top = head.length > 0 && el("thead", {}, el("tr", {}, ...head));
       const table = el("table", {}, top, el("tbody", {}, ...rows));
       return el("section", { class: "grid", "aria-label": shared().table, tabindex: "0" }, table);
@@ -135,7 +138,7 @@ function blockView(block: Block, shown: Shown): HTMLElement | null {
 function sentenceView(passage: Passage, proofs: readonly Proved[]): (Node | string)[] {
   const words = passage.pieces.map(looking);
   const proved = passage.sentence === null ? undefined : proofs[passage.sentence];
-  return proved ? [el("span", { class: proved.wrong ? "sentence unproved" : "sentence" }, ...words)] : words;
+  return proved ? [el("span", { class: proved.flag ? `sentence ${proved.flag.state}` : "sentence" }, ...words)] : words;
 }
 
 const TAGS = { bold: "strong", italic: "em", struck: "s", code: "code" } as const;
@@ -143,16 +146,16 @@ const TAGS = { bold: "strong", italic: "em", struck: "s", code: "code" } as cons
 const looking = ({ text, look }: Piece): Node | string =>
   look && look !== "formula" ? el(TAGS[look], {}, text) : text;
 
-/** The mark of a contradicted sentence. The reason appears while the pointer or the focus is on it, until Escape. */
-function contradicted(why: string): HTMLElement {
+/** The mark of a flagged sentence. The reason appears while the pointer or the focus is on it, until Escape. */
+function flagged(flag: Flag): HTMLElement {
   const id = `reason-${randomId()}`;
-  const reason = el("span", { class: "reason", role: "tooltip", id }, why === "?" ? shared().notSaid : why);
+  const reason = el("span", { class: "reason", role: "tooltip", id }, flag.reason || shared().flags[flag.state]);
   const mark = el(
     "button",
-    { type: "button", class: "marker-unproved", "aria-describedby": id },
-    shared().notSupported,
+    { type: "button", class: `flag ${flag.state}`, "aria-describedby": id },
+    shared().flags[flag.state],
   );
-  const whole = el("span", { class: "contradicted" }, mark, reason);
+  const whole = el("span", { class: "flagged" }, mark, reason);
   const show = () => {
     reason.hidden = false;
   };

@@ -19,10 +19,13 @@ export const shared: SharedTexts = {
   reading: (passages) => `${count(passages, "Stelle wird", "Stellen werden")} gelesen`,
   citation: (marker) => `Beleg ${marker}`,
   answerIs: (answer) => `Antwort: ${answer}`,
-  notSupported: "widersprochen",
-  notSaid: "Die Dokumente widersprechen dem",
-  unsupported: (wrong, all) =>
-    `${wrong} von ${count(all, "Satz", "Sätzen")} ${wrong === 1 ? "ist" : "sind"} nach den Dokumenten falsch.`,
+  flags: { contradicted: "widersprochen", missing: "nicht gefunden" },
+  flagged: {
+    contradicted: (some, all) =>
+      `${some} von ${count(all, "Satz", "Sätzen")} ${some === 1 ? "widerspricht" : "widersprechen"} den Dokumenten.`,
+    missing: (some, all) =>
+      `${some} von ${count(all, "Satz", "Sätzen")} ${some === 1 ? "steht" : "stehen"} nicht in den Dokumenten.`,
+  },
   table: "Tabelle",
   cited: "Zitiert",
   closest: "Nächstliegende Stellen",
@@ -207,7 +210,6 @@ export const page: PageTexts = {
   date: "Datum",
   citedWords: "Zitierte Worte",
   saveCsv: "Als CSV speichern",
-  citationCount: (number) => count(number, "Beleg", "Belege"),
   editQuestion: "Frage ändern und noch einmal stellen",
   moreInDocument: "Mehr in diesem Dokument",
   notes: "Hinweise zu dieser Antwort",
@@ -216,12 +218,13 @@ export const page: PageTexts = {
   confidence: (share) => `Sicherheit ${share}`,
   likelihood: "Wahrscheinlichkeit einer Antwort",
   noEstimate: "Nicht aus den Dokumenten",
+  citationCount: (number) => count(number, "Beleg", "Belege"),
   askedBack: "Rückfrage",
   underOne: "unter 1 %",
   ofAll: (at, all) => `${at} von ${all}`,
   sentences: "Sätze",
-  states: (supported, unchecked, contradicted) =>
-    `belegt: ${supported}, nicht geprüft: ${unchecked}, widersprochen: ${contradicted}`,
+  states: (supported, unchecked, missing, contradicted) =>
+    `belegt: ${supported}, nicht geprüft: ${unchecked}, nicht gefunden: ${missing}, widersprochen: ${contradicted}`,
   judge: "Bewertung, 0 bis 10",
   judged: (relevance, factuality, completeness) =>
     `Relevanz ${relevance}, Richtigkeit ${factuality}, Vollständigkeit ${completeness}`,

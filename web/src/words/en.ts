@@ -19,10 +19,13 @@ export const shared = {
   reading: (passages: number) => `Reading ${count(passages, "passage")}`,
   citation: (marker: number) => `Citation ${marker}`,
   answerIs: (answer: string) => `Answer: ${answer}`,
-  notSupported: "contradicted",
-  notSaid: "The documents contradict this",
-  unsupported: (wrong: number, all: number) =>
-    `${wrong} of ${count(all, "sentence")} ${wrong === 1 ? "is" : "are"} contradicted by the documents.`,
+  flags: { contradicted: "contradicted", missing: "not found" },
+  flagged: {
+    contradicted: (some: number, all: number) =>
+      `${some} of ${count(all, "sentence")} ${some === 1 ? "is" : "are"} contradicted by the documents.`,
+    missing: (some: number, all: number) =>
+      `${some} of ${count(all, "sentence")} ${some === 1 ? "is" : "are"} not found in the documents.`,
+  },
   table: "Table",
   cited: "Cited",
   closest: "Closest passages",
@@ -208,7 +211,6 @@ export const page = {
   date: "Date",
   citedWords: "Cited words",
   saveCsv: "Save as CSV",
-  citationCount: (number: number) => count(number, "citation"),
   editQuestion: "Edit the question and ask again",
   moreInDocument: "More in this document",
   notes: "Notes on this answer",
@@ -217,12 +219,13 @@ export const page = {
   confidence: (share: string) => `Confidence ${share}`,
   likelihood: "Likelihood of an answer",
   noEstimate: "Not taken from the documents",
+  citationCount: (number: number) => count(number, "citation"),
   askedBack: "Asked back",
   underOne: "under 1%",
   ofAll: (at: number, all: number) => `${at} of ${all}`,
   sentences: "Sentences",
-  states: (supported: number, unchecked: number, contradicted: number) =>
-    `${supported} supported, ${unchecked} not checked, ${contradicted} contradicted`,
+  states: (supported: number, unchecked: number, missing: number, contradicted: number) =>
+    `${supported} supported, ${unchecked} not checked, ${missing} not found, ${contradicted} contradicted`,
   judge: "Judge, 0 to 10",
   judged: (relevance: number, factuality: number, completeness: number) =>
     `relevance ${relevance}, factuality ${factuality}, completeness ${completeness}`,

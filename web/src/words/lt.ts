@@ -20,9 +20,11 @@ export const shared: SharedTexts = {
   reading: (passages) => `Skaitoma: ${count(passages, "ištrauka", "ištraukos", "ištraukų")}`,
   citation: (marker) => `Citata ${marker}`,
   answerIs: (answer) => `Atsakymas: ${answer}`,
-  notSupported: "prieštarauja",
-  notSaid: "Dokumentai tam prieštarauja",
-  unsupported: (wrong, all) => `Dokumentams prieštarauja sakinių: ${wrong} iš ${all}.`,
+  flags: { contradicted: "prieštarauja", missing: "nerasta" },
+  flagged: {
+    contradicted: (some, all) => `Dokumentams prieštarauja sakinių: ${some} iš ${all}.`,
+    missing: (some, all) => `Dokumentuose nerasta sakinių: ${some} iš ${all}.`,
+  },
   table: "Lentelė",
   cited: "Cituojama",
   closest: "Artimiausios ištraukos",
@@ -203,7 +205,6 @@ export const page: PageTexts = {
   date: "Data",
   citedWords: "Cituojami žodžiai",
   saveCsv: "Išsaugoti kaip CSV",
-  citationCount: (number) => count(number, "citata", "citatos", "citatų"),
   editQuestion: "Pakeisti klausimą ir klausti dar kartą",
   moreInDocument: "Daugiau šiame dokumente",
   notes: "Pastabos apie šį atsakymą",
@@ -212,12 +213,13 @@ export const page: PageTexts = {
   confidence: (share) => `Patikimumas ${share}`,
   likelihood: "Atsakymo tikimybė",
   noEstimate: "Ne iš dokumentų",
+  citationCount: (number) => count(number, "citata", "citatos", "citatų"),
   askedBack: "Klausiama patikslinti",
   underOne: "mažiau nei 1 %",
   ofAll: (at, all) => `${at} iš ${all}`,
   sentences: "Sakiniai",
-  states: (supported, unchecked, contradicted) =>
-    `pagrįsti: ${supported}, netikrinti: ${unchecked}, prieštaraujantys: ${contradicted}`,
+  states: (supported, unchecked, missing, contradicted) =>
+    `pagrįsti: ${supported}, netikrinti: ${unchecked}, nerasti: ${missing}, prieštaraujantys: ${contradicted}`,
   judge: "Įvertinimas nuo 0 iki 10",
   judged: (relevance, factuality, completeness) =>
     `tinkamumas ${relevance}, teisingumas ${factuality}, išsamumas ${completeness}`,

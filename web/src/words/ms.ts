@@ -20,9 +20,11 @@ export const shared: SharedTexts = {
   reading: (passages) => `Membaca ${count(passages, "petikan teks")}`,
   citation: (marker) => `Petikan ${marker}`,
   answerIs: (answer) => `Jawapan: ${answer}`,
-  notSupported: "bercanggah",
-  notSaid: "Dokumen bercanggah dengan hal ini",
-  unsupported: (wrong, all) => `${wrong} daripada ${count(all, "ayat")} bercanggah dengan dokumen.`,
+  flags: { contradicted: "bercanggah", missing: "tidak ditemui" },
+  flagged: {
+    contradicted: (some, all) => `${some} daripada ${count(all, "ayat")} bercanggah dengan dokumen.`,
+    missing: (some, all) => `${some} daripada ${count(all, "ayat")} tidak ditemui dalam dokumen.`,
+  },
   table: "Jadual",
   cited: "Dipetik",
   closest: "Petikan paling hampir",
@@ -203,7 +205,6 @@ export const page: PageTexts = {
   date: "Tarikh",
   citedWords: "Perkataan yang dipetik",
   saveCsv: "Simpan sebagai CSV",
-  citationCount: (number) => count(number, "petikan"),
   editQuestion: "Ubah soalan dan tanya lagi",
   moreInDocument: "Lagi dalam dokumen ini",
   notes: "Nota tentang jawapan ini",
@@ -212,12 +213,13 @@ export const page: PageTexts = {
   confidence: (share) => `Keyakinan ${share}`,
   likelihood: "Kebarangkalian ada jawapan",
   noEstimate: "Bukan daripada dokumen",
+  citationCount: (number) => count(number, "petikan"),
   askedBack: "Bertanya semula",
   underOne: "bawah 1%",
   ofAll: (at, all) => `${at} daripada ${all}`,
   sentences: "Ayat",
-  states: (supported, unchecked, contradicted) =>
-    `disokong: ${supported}, tidak disemak: ${unchecked}, bercanggah: ${contradicted}`,
+  states: (supported, unchecked, missing, contradicted) =>
+    `disokong: ${supported}, tidak disemak: ${unchecked}, tidak ditemui: ${missing}, bercanggah: ${contradicted}`,
   judge: "Penilai, 0 hingga 10",
   judged: (relevance, factuality, completeness) =>
     `kerelevanan ${relevance}, ketepatan ${factuality}, kelengkapan ${completeness}`,

@@ -30,13 +30,15 @@ _FEW_WORDS, _FEW_MISSING = 12, 2
 _HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Content-Type", "Received", "Return-Path")
 """An e-mail has at least one of these."""
 _SAVED_PAGES = (".mht", ".mhtml")
+_SMIME = ("application/pkcs7-mime", "application/x-pkcs7-mime")
+_ARMOUR = "-----BEGIN PGP MESSAGE-----"
 
 
 def parse(file: File) -> Parsed:
     """Return the text of an e-mail, preferring plain text to HTML. Its title is the subject.
 
     Raises:
-        Unreadable: the file is no e-mail.
+        Unreadable: the file is no e-mail, or it is encrypted.
     """
     # The older policy, because a hostile header can keep the header grammar of the newer one busy forever.
     mail = message_from_bytes(_as_ascii(file.path.read_bytes()), policy=policy.compat32)
@@ -64,8 +66,11 @@ def parse(file: File) -> Parsed:
             pages.append(_text(part))
         elif kind == "text/calendar":
             plain.append(calendar_text(_text(part)))
+    said = "\n\n".join(plain).strip()
+    if not pages and (not said or said.startswith(_ARMOUR)) and any(map(_is_encrypted, mail.walk())):
+        raise Unreadable("encrypted")
     writer = Writer()
-    write_body(writer, "\n\n".join(plain), [parse_page(page, whole=True) for page in pages])
+    write_body(writer, said, [parse_page(page, whole=True) for page in pages])
     subject = _header(mail.get("Subject", ""))
     facts: dict[str, Scalar] = {
         "kind": "eml",
@@ -153,6 +158,14 @@ def _pictures_of(mail: Message) -> dict[str, Message]:
             id, place = (_header(part.get(name, "")) for name in ("Content-ID", "Content-Location"))
             pictures |= {key: part for key in (id and f"cid:{id.strip('<>')}", place) if key}
     return pictures
+
+
+def _is_encrypted(part: Message) -> bool:
+    """Return whether a part of a message is encrypted, with PGP or S/MIME; one that is only signed is not."""
+    kind = part.get_content_type()
+    if kind in _SMIME:
+        return part.get_param("smime-type") != "signed-data"
+    return kind == "multipart/encrypted" or (kind == "text/plain" and _text(part).lstrip().startswith(_ARMOUR))
 
 
 def _text(part: Message) -> str:

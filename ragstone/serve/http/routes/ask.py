@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Query
 from fastapi import Request as HttpRequest
@@ -13,7 +13,7 @@ from fastapi import Response as HttpResponse
 from pydantic import Field, model_validator
 
 from ragstone.core.answers import Answer as AnswerRecord
-from ragstone.core.answers import Answered, Event, EvidenceFound, Outcome, SentenceClosed, TextWritten
+from ragstone.core.answers import Answered, Event, EvidenceFound, Outcome, SentenceClosed, State, TextWritten
 from ragstone.core.kinds import Kind
 from ragstone.core.records import Hit as HitRecord
 from ragstone.core.records import SourceType
@@ -179,7 +179,7 @@ class Statement(Response):
 
     start: Characters
     end: Characters
-    state: Literal["supported", "unchecked", "contradicted"]
+    state: State
     support: Share
     markers: list[int]
     reason: str
@@ -302,7 +302,7 @@ class SentenceEvent(Response):
 
     text: str
     citations: list[Citation]
-    state: Literal["supported", "unchecked", "contradicted"]
+    state: State
     support: Share
     reason: str
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from ragstone.core.errors import NotFound
 from ragstone.query.where import parse, refuse_paths
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Administering, Caller, Reading, admin_router
+from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.live_settings import COLLECTIONS
 from ragstone.serve.http.messages import Request, Response
 from ragstone.serve.http.routes.ask import FilterText, QuestionText
@@ -24,7 +26,7 @@ NAME = r"^[^\x00-\x1f\x7f/]*[^\s\x00-\x1f\x7f/][^\x00-\x1f\x7f/]*$"
 
 # ---------------------------------------------------------------- messages
 class NewCollection(Request):
-    """A collection; one of the same name is replaced."""
+    """A collection."""
 
     name: Annotated[str, Field(min_length=1, max_length=60, pattern=NAME)]
     where: Annotated[FilterText, Field(min_length=1, description="its documents, such as: kind = pdf")]
@@ -34,6 +36,7 @@ class NewCollection(Request):
     questions: Annotated[list[QuestionText], Field(max_length=10)] = Field(
         default=[], description="first questions; without any, some are found"
     )
+    replace: bool = Field(default=False, description="whether it may replace one of the same name")
 
 
 class Collection(Response):
@@ -64,9 +67,13 @@ async def collections(service: Here, caller: Reading) -> CollectionList:
 
 @changing.post("/collections", status_code=204, responses={**errors.CHANGING})
 async def put_collection(body: NewCollection, service: Here, caller: Administering) -> None:
-    """Add or replace a collection, on all servers of the knowledge base."""
-    refuse_paths(parse(body.where))
-    await service.live.store(f"{COLLECTIONS}{body.name}", body.model_dump_json())
+    """Add or replace a collection on all servers of the knowledge base; its filter names fields that documents have."""
+    where = parse(body.where)
+    refuse_paths(where)
+    await asyncio.to_thread(service.engine.documents.check_filter, where, reader=caller.reader)
+    if not body.replace and any(one.name == body.name for one in await _all(service)):
+        raise Refused("conflict", f"there is a collection '{body.name}' already; send replace: true to replace it")
+    await service.live.store(f"{COLLECTIONS}{body.name}", body.model_dump_json(exclude={"replace"}))
     await service.noted(caller, "collection.change", f"{body.name} · {body.where}")
 
 

@@ -71,6 +71,7 @@ export const admin = {
   scheduleOf: (source: string) => `Schedule: ${source}`,
   onDemand: "on demand",
   every: (time: string) => `every ${time}`,
+  everyOne: { minute: "every minute", hour: "every hour", day: "every day" },
   pause: "Pause",
   pauseNamed: (source: string) => `Pause: ${source}`,
   paused: "paused",
@@ -89,6 +90,8 @@ export const admin = {
   stop: "Stop",
   stopNamed: (name: string) => `Stop: ${name}`,
   documents: (number: number) => plural("en", number, { one: "document", other: "documents" }),
+  unchanged: (number: number) => `${number.toLocaleString("en")} unchanged`,
+  removed: (number: number) => `${number.toLocaleString("en")} removed`,
 
   // The language model
   answersNow: "Answers now",
@@ -126,6 +129,9 @@ export const admin = {
   collectionsHint:
     "A collection is a filter under a name. Readers choose it beside the question. What they may read does not change.",
   addCollection: "Add a collection",
+  replaceNamed: (name: string) => `Replace: ${name}`,
+  replaceHint: "There is a collection of this name. Its filter, groups and first questions are lost.",
+  replace: "Replace",
   itsDocuments: "Documents, as a filter",
   seenBy: "Groups that see it; empty for everybody",
   firstQuestions: "First questions, one on each line; if there are none, some are found",

@@ -69,6 +69,7 @@ export const admin: AdminTexts = {
   scheduleOf: (source) => `Tvarkaraštis: ${source}`,
   onDemand: "pagal poreikį",
   every: (time) => `kas: ${time}`,
+  everyOne: { minute: "kas minutę", hour: "kas valandą", day: "kas dieną" },
   pause: "Pristabdyti",
   pauseNamed: (source) => `Pristabdyti: ${source}`,
   paused: "pristabdyta",
@@ -88,6 +89,8 @@ export const admin: AdminTexts = {
   stopNamed: (name) => `Stabdyti: ${name}`,
   documents: (number) =>
     plural("lt", number, { one: "dokumentas", few: "dokumentai", many: "dokumento", other: "dokumentų" }),
+  unchanged: (number) => `nepakitę: ${number.toLocaleString("lt")}`,
+  removed: (number) => `pašalinta: ${number.toLocaleString("lt")}`,
   answersNow: "Dabar atsako",
   quotesOnly: "be modelio: cituojami dokumentai",
   chooseModel: "Pasirinkti kalbos modelį",
@@ -123,6 +126,9 @@ export const admin: AdminTexts = {
   collectionsHint:
     "Rinkinys yra pavadintas filtras, kurį skaitytojai pasirenka šalia klausimo. Tai, ką jie gali skaityti, nesikeičia.",
   addCollection: "Pridėti rinkinį",
+  replaceNamed: (name) => `Pakeisti: ${name}`,
+  replaceHint: "Rinkinys tokiu pavadinimu jau yra. Jo filtras, grupės ir pirmieji klausimai dings.",
+  replace: "Pakeisti",
   itsDocuments: "Dokumentai, kaip filtras",
   seenBy: "Grupės, kurios jį mato; tuščia – visi",
   firstQuestions: "Pirmieji klausimai, po vieną eilutėje; jei jų nėra, keli surandami",
