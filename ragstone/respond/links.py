@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 _ADDRESS = r"\((?:[^()]|\([^()]*\)){0,2000}\)"
-_LINK = rf"!?\[(?P<words>[^\]\n]*)\](?:{_ADDRESS})"
+_LINK = rf"!?\[(?P<words>[^\[\]\n]*(?:\n(?!\s)[^\[\]\n]*){{0,2}})\](?:{_ADDRESS})"
 _ELEMENTS = (
     "a|animate|applet|area|audio|base|body|button|embed|form|frame|frameset|head|html|iframe|image|img|input|link|"
     "math|meta|noscript|object|picture|script|set|source|style|svg|template|textarea|track|use|video"
