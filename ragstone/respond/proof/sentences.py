@@ -108,7 +108,7 @@ class Prover:
         is_head, self._in_table = is_row and not self._in_table, is_row
         if is_head and self._claims.is_head(sentence.text):
             return "nothing"
-        return self._claims.of(sentence.text, sentence.claimed)
+        return self._claims.of(sentence.stated, () if sentence.titles else sentence.claimed)
 
     def _released(self, after: Sentence, proof: Proof) -> list[Proved]:
         """Return the sentences that waited for this one."""
@@ -129,7 +129,7 @@ class Prover:
         )
         claimed = [self._hits[number - 1] for number in sentence.claimed if 0 < number <= len(self._hits)]
         hits, named = [*claimed, *(hit for hit in self._hits if hit not in claimed)], len(claimed)
-        stated, text = verdict(sentence.text), markdown.bare(sentence.text)
+        stated, text = verdict(sentence.stated), markdown.bare(sentence.stated)
         before, self._before = self._before, self._before.and_then(text)
         if stated is None:
             return await self._checker.check(text, hits, self._request, before, named)

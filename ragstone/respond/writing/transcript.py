@@ -2,9 +2,9 @@
 
 A row of a table is one sentence, and so is what stands in bold, so that marks and omissions leave the Markdown whole.
 
-Citation markers are removed and kept as claims, except in code, where brackets mean something else. Pictures and links
-are replaced by their words (`ragstone.respond.links`). The cost is linear in the length of the reply, because no
-sentence is longer than `MAX_SENTENCE`.
+Citation markers are removed, or replaced by the titles of their sources, and kept as claims, except in code, where
+brackets mean something else. Pictures and links are replaced by their words (`ragstone.respond.links`). The cost is
+linear in the length of the reply, because no sentence is longer than `MAX_SENTENCE`.
 """
 
 from __future__ import annotations
@@ -37,11 +37,23 @@ _LOOKBACK = 40
 
 @frozen
 class Sentence:
-    """A complete sentence, the white space before it, and the numbers of the sources that the model claims for it."""
+    """A complete sentence, the white space before it, and the numbers of the sources that the model claims for it.
+
+    ``titles`` are those of sources that stand in it in place of marks.
+    """
 
     before: str
     text: str
     claimed: tuple[int, ...]
+    titles: tuple[str, ...] = ()
+
+    @property
+    def stated(self) -> str:
+        """The sentence without the titles that replaced marks: what its sources have to say."""
+        text = self.text
+        for title in self.titles:
+            text = text.replace(title, "")
+        return text
 
 
 class Transcript:
@@ -52,7 +64,7 @@ class Transcript:
         self._sentences, self._marks = sentences, marks
         self._raw = ""  # held back, because its end may be the beginning of a marker
         self._open = ""  # shown, but not yet part of a closed sentence
-        self._claims: dict[tuple[int, int], None] = {}  # position in the open text, source
+        self._claims: dict[tuple[int, int], str] = {}  # position in the open text and source: title in its place
         self._codes: list[Span] = []  # code blocks in the open text; the last may still be open
         self._in_code = False
         self._last = "\n"  # last character taken
@@ -62,7 +74,8 @@ class Transcript:
         """Add a piece and return what may be shown now."""
         self._raw += piece
         held = _OPEN.search(self._raw)
-        return self._take(min(held.start() if held else len(self._raw), self._code_begun()))
+        ends = (held.start() if held else len(self._raw), self._code_begun(), self._marks.unsettled(self._raw))
+        return self._take(min(ends))
 
     def _code_begun(self) -> int:
         """Return where unfinished inline code begins in the last line; the end of the text if there is none."""
@@ -85,11 +98,14 @@ class Transcript:
         for span, after in zip(spans, ends, strict=False):
             if not everything and span is spans[-1] and not self._is_too_long(span.start):
                 break
-            claimed = tuple(dict.fromkeys(source for place, source in self._claims if span.start < place <= after))
-            out.append(Sentence(before=self._open[start : span.start], text=span.of(self._open), claimed=claimed))
+            claims = {claim: title for claim, title in self._claims.items() if span.start < claim[0] <= after}
+            claimed = tuple(dict.fromkeys(source for _, source in claims))
+            titles = tuple(dict.fromkeys(filter(None, claims.values())))
+            before, text = self._open[start : span.start], span.of(self._open)
+            out.append(Sentence(before=before, text=text, claimed=claimed, titles=titles))
             start = span.end
         self._open = self._open[start:]
-        self._claims = {(place - start, source): None for place, source in self._claims if place > start}
+        self._claims = {(at - start, source): title for (at, source), title in self._claims.items() if at > start}
         left = [Span(start=max(0, one.start - start), end=one.end - start) for one in self._codes if one.end >= start]
         self._codes = [one for one in left if one.end or (self._in_code and one is left[-1])]
         return out
@@ -142,12 +158,16 @@ class Transcript:
 
     def _unmarked(self, taken: str) -> str:
         plain, out, last, size = replace_links(taken), list[str](), 0, len(self._open)
-        for mark in self._marks.find(plain):
+        before = self._open[-1:] or "\n"
+        for mark in self._marks.find(plain, self._open):
             out.append(plain[last : mark.start])
+            before = out[-1][-1:] or before
+            out[-1] += (" " if mark.title and before.isalnum() else "") + mark.title
             size += len(out[-1])
             last = mark.end
-            begins = (out[-1] or self._open or "\n")[-1] == "\n"  # a mark before a sentence belongs to it
-            self._claims |= {(size + begins, number): None for number in mark.sources}
+            begins = not mark.title and before == "\n"  # a mark before a sentence belongs to it
+            before = mark.title[-1:] or before
+            self._claims |= {(size + begins, number): mark.title for number in mark.sources}
         return break_links(replace_links("".join([*out, plain[last:]])) if out else plain)
 
     def _spans(self, *, ended: bool) -> list[Span]:
