@@ -31,6 +31,9 @@ _MAX_HELD = 300
 _FENCE = re.compile(r"^ {0,3}```[^\n]*$", re.MULTILINE)
 _MAY_END = re.compile(r"[^\w\s,`]|\n")
 _BOLD = "**"
+_PARENTHESIS = 160
+"""Characters of a parenthesis that are awaited; a longer one ends no later than its first sentence."""
+_WORD = re.compile(r"[\w(./-]{1,30}")
 _LOOKBACK = 40
 """Characters before a piece that decide whether a sentence may end in it."""
 
@@ -188,6 +191,16 @@ class Transcript:
             out.append(span)
         return out
 
+    def _may_go_on(self, first: Span, after: Span, end: int) -> bool:
+        """Return whether the rest of the line may show that a sentence has not ended.
+
+        Its parenthesis may close later, and of the word behind its full stop only a part may have arrived.
+        """
+        opened = self._open.rfind("(", first.start, first.end)
+        if opened >= 0 and end - opened <= _PARENTHESIS and ")" not in self._open[opened:end]:
+            return True
+        return self._open[first.end - 1] == "." and after.end == end and bool(_WORD.fullmatch(after.of(self._open)))
+
     def _belong_together(self, first: Span, after: Span, end: int, *, ended: bool) -> bool:
         """Return whether two sentences are in one row of a table, or in one run of bold words."""
         if "\n" in self._open[first.end : after.start] or after.end - first.start > MAX_SENTENCE:
@@ -195,5 +208,7 @@ class Transcript:
         if self._open[self._open.rfind("\n", 0, first.start) + 1 : first.end].lstrip().startswith("|"):
             return True
         line_end = self._open.find("\n", first.end, end)
+        if line_end < 0 and not ended and self._may_go_on(first, after, end):
+            return True
         rest = self._open[first.end : end if line_end < 0 else line_end]
         return first.of(self._open).count(_BOLD) % 2 == 1 and (_BOLD in rest or (line_end < 0 and not ended))
