@@ -169,6 +169,20 @@ def test_a_first_line_alone_is_a_refusal(embedder: MiniLM, reply: str):
     assert not any(isinstance(part, TextWritten) for part in parts)
 
 
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("Masks are sold at the entrance for two euros [1]. The museum was founded in 1921 [1].", "answer"),
+        ("Masks are sold at the entrance for two euros [1]. The director is Anna Berg.", "refusal"),
+        ("Masks are sold at the entrance for two euros [1]. The sources name no opening hours.", "refusal"),
+        ("Here is what comes closest:", "refusal"),
+    ],
+)
+def test_proved_facts_below_a_first_line_no_are_an_answer(embedder: MiniLM, said: str, outcome: str):
+    answer = draft(streamed(embedder, ScriptedModel(f"FOUND: no\n{said}"), evidence(embedder)))
+    assert answer.outcome == outcome
+
+
 def test_the_model_reads_whatever_the_estimate(embedder: MiniLM):
     found = evidence(embedder, "What is the capital of Germany?")
     model = ScriptedModel("FOUND: yes\nPhotography is allowed everywhere but in the cinema [1].")

@@ -162,7 +162,7 @@ class WritingAnswerer:
             await proving.stop()
         if failure:
             raise failure
-        answer.told = told_by(first.told, answer.claims)
+        answer.told = told_by(first.told, answer.claims, proved=answer.support == 1 and not answer.dropped)
         yield answer
 
     async def _is_unlikely(self, evidence: Evidence, request: Request) -> bool:
