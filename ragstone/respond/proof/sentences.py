@@ -108,7 +108,7 @@ class Prover:
         is_head, self._in_table = is_row and not self._in_table, is_row
         if is_head and self._claims.is_head(sentence.text):
             return "nothing"
-        return self._claims.of(sentence.stated, () if sentence.titles else sentence.claimed)
+        return self._claims.of(sentence.stated, sentence.claimed if sentence.is_cited else ())
 
     def _released(self, after: Sentence, proof: Proof) -> list[Proved]:
         """Return the sentences that waited for this one."""

@@ -64,7 +64,9 @@ class Claims:
             return "absence"
         if _denies(words(text)):
             return "fact"
-        if not claimed and (all(map(_is_polite, content)) or self._is_titled(content)):
+        if not claimed and all(map(_is_polite, content)):
+            return "nothing"
+        if (not claimed or _names_source(text)) and self._is_titled(content):
             return "nothing"
         if text.endswith("?"):
             return "fact" if self._new(content) else "nothing"
@@ -162,6 +164,17 @@ def verdict(sentence: str) -> Verdict | None:
         return None
     rest = text[first.span.end :].strip(" .,!;:-–—")
     return Verdict(agrees=first.lower in lexicon().agrees, rest=rest)
+
+
+def _names_source(text: str) -> bool:
+    """Return whether a sentence begins as in "Source: Employee handbook"."""
+    label, found, _ = text.partition(":")
+    return bool(found) and label.strip(" *_").casefold() in lexicon().layout["sources"]
+
+
+def introduces(text: str) -> bool:
+    """Return whether a text only introduces an answer, or is a courtesy."""
+    return all(map(_is_polite, _content(text)))
 
 
 def _content(text: str) -> list[Word]:

@@ -34,6 +34,7 @@ _BOLD = "**"
 _PARENTHESIS = 160
 """Characters of a parenthesis that are awaited; a longer one ends no later than its first sentence."""
 _WORD = re.compile(r"[\w(./-]{1,30}")
+_LETTER = re.compile(r"\w")
 _LOOKBACK = 40
 """Characters before a piece that decide whether a sentence may end in it."""
 
@@ -42,13 +43,15 @@ _LOOKBACK = 40
 class Sentence:
     """A complete sentence, the white space before it, and the numbers of the sources that the model claims for it.
 
-    ``titles`` are those of sources that stand in it in place of marks.
+    ``titles`` are those of sources that stand in it in place of marks. ``is_cited`` tells whether a mark stands behind
+    words of it, and not only before them, as in a list of sources.
     """
 
     before: str
     text: str
     claimed: tuple[int, ...]
     titles: tuple[str, ...] = ()
+    is_cited: bool = False
 
     @property
     def stated(self) -> str:
@@ -104,8 +107,10 @@ class Transcript:
             claims = {claim: title for claim, title in self._claims.items() if span.start < claim[0] <= after}
             claimed = tuple(dict.fromkeys(source for _, source in claims))
             titles = tuple(dict.fromkeys(filter(None, claims.values())))
+            behind = max((place for (place, _), title in claims.items() if not title), default=0)
+            is_cited = bool(_LETTER.search(self._open, span.start, behind - 1))
             before, text = self._open[start : span.start], span.of(self._open)
-            out.append(Sentence(before=before, text=text, claimed=claimed, titles=titles))
+            out.append(Sentence(before=before, text=text, claimed=claimed, titles=titles, is_cited=is_cited))
             start = span.end
         self._open = self._open[start:]
         self._claims = {(at - start, source): title for (at, source), title in self._claims.items() if at > start}
