@@ -166,6 +166,23 @@ def test_yes_or_no_must_fit_what_follows(agrees: bool, statement: str, contradic
     assert claims.contradicts(Verdict(agrees=agrees, rest=""), statement) == contradicted
 
 
+@pytest.mark.parametrize(
+    ("sentence", "leads"),
+    [
+        ("Masks are kept in these rooms:", True),
+        ("There are three rules for visitors:", True),
+        ("Since 1921, these rules hold in the museum:", True),
+        ("Since 1922, these rules hold in the museum:", False),
+        ("Anna Berg, the director, names these rules:", False),
+        ("Masks are not sold in these rooms:", False),
+        ("Masks are kept in these rooms.", False),
+        ("Yes, these:", False),
+    ],
+)
+def test_what_may_introduce_a_list(sentence: str, leads: bool):
+    assert Claims(read("Where are masks sold?"), HITS).leads_in(sentence) == leads
+
+
 def test_head_of_a_table_names_columns():
     claims = Claims(read("Where are masks sold?"), HITS)
     assert claims.is_head("| Masks | Opening hours |")

@@ -383,6 +383,30 @@ def test_lead_in_is_left_out_with_what_it_introduces(embedder: MiniLM):
     assert "## Museum\n\nHere is the answer:" in flagged.text
 
 
+ITEMS = {
+    "- Masks are sold at the entrance.\n- Photography is allowed everywhere but in the cinema.": True,
+    "1. Masks are sold at the entrance.": True,
+    "| Masks | two euros |\n|---|---|\n| Photography | is allowed |": True,
+    "Masks are sold at the entrance.": False,
+}
+
+
+@pytest.mark.parametrize("items", ITEMS)
+def test_a_sentence_that_introduces_a_list_is_proved_by_the_list(embedder: MiniLM, items: str):
+    lead = "The festival has three surprises for elephants:"
+    answer = said(embedder, f"FOUND: yes\n{lead}\n\n{items}")
+    first, *_, last = answer.statements
+    assert (first.state == "supported", first.markers) == (ITEMS[items], ())
+    assert (answer.text.startswith(f"{lead}\n\n"), bool(last.markers)) == (True, True)
+
+
+def test_a_sentence_that_introduces_a_list_is_left_out_with_it(embedder: MiniLM):
+    answer = said(
+        embedder, f"{SOLD}\n\nThe museum has these rules:\n\n- The director is Anna Berg.", unsupported="drop"
+    )
+    assert answer.text == f"{SOLD} [1]"
+
+
 def test_silence_of_the_documents_needs_no_proof(embedder: MiniLM):
     answer = said(embedder, f"{SOLD} The documents do not say where red masks are sold.")
     assert (answer.outcome, answer.support) == ("answer", 1.0)

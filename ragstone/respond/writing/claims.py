@@ -106,6 +106,19 @@ class Claims:
             return False
         return any(sum(lexical(word, said) for word in own) >= STATED * len(own) for said in self._denials)
 
+    def leads_in(self, sentence: str) -> bool:
+        """Return whether a sentence may introduce a list, so that not it but the list has to be proved.
+
+        It may not if it denies something, or has a name or a figure that neither the question nor a passage has. How
+        many items there are, it may say in a word.
+        """
+        text = markdown.bare(sentence)
+        if not text.endswith(":") or verdict(text) or _denies(words(text)):
+            return False
+        known = [self._question, *self._passages]
+        own = [word for word in words(text) if word.key and not (word.value and word.lower in lexicon().numbers)]
+        return all(any(lexical(word, said) for said in known) for word in own)
+
     def is_head(self, row: str) -> bool:
         """Return whether the first row of a table only names its columns: it has no figure of its own."""
         return not any(word.value and not lexical(word, self._question) for word in words(markdown.bare(row)))
