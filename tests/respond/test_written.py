@@ -190,6 +190,7 @@ def test_proved_facts_below_a_first_line_no_are_an_answer(embedder: MiniLM, said
         "Okay! Based on the sources, here is the answer to your question:\n\nQuestion: Where?\n\nAnswer: {}",
         "**Question:** Where are masks sold?\n**Answer:** {}",
         "FOUND: yes\nAnswer: {}",
+        "FOUND: yes\n### Answer\nAnswer: {}",
         "Yes FOUND: yes. {}",
         "FOUND: yes {}\nFOUND: yes",
         "FOUND: yes\nFrage: Wo?\nAntwort: {} **FOUND: yes**",
@@ -212,6 +213,7 @@ def test_what_only_introduces_is_not_shown(written: str, size: int):
         "Yes, found at the entrance.",
         "Question 1: masks.\nAnswer 1: yes.",
         "The FOUNDING year: yes.",
+        "A: the first floor.\nB: the second.",
         "Question: Where?\nAt the entrance.",
     ],
 )

@@ -13,7 +13,7 @@ _LEAD, _QUESTION = 200, 600
 """Characters of a lead-in and of a repeated question, at most."""
 _WORD = 30
 """Characters of a word, at most."""
-_SIGNS = r"[^\w\n]{0,6}"
+_SIGNS = r"[ \t*_#>-]{0,6}"
 
 
 class Preamble:
