@@ -131,6 +131,8 @@ def same(own: Figure, other: Figure) -> bool:
     if own.unit == "century" and other.unit in ("", "century"):
         last = 100 * own.values[0]
         return own.values == other.values or any(last - 100 < year <= last for year in other.values)
+    if not own.unit and other.unit == "century":
+        return own.values == other.values  # "20. Jahrhundert" is read as a bare number
     if own.unit == "clock" and not other.unit:
         return any(value % 12 * 60 == own.values[0] % 720 for value in other.values)
     if own.measure != other.measure and not NAMED.isdisjoint((own.unit, other.unit)):
