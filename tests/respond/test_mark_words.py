@@ -1,8 +1,11 @@
 """Marks that are words of their sentence become the title of their source; the others are taken out."""
 
 import pytest
+from evidence import hit
 
 from ragstone import chunk
+from ragstone.question import read as read_question
+from ragstone.respond.writing.claims import Claims
 from ragstone.respond.writing.marks import Marks
 from ragstone.respond.writing.transcript import Sentence, Transcript
 
@@ -35,6 +38,7 @@ WORDS = {
     "As described in [1][2], it runs.": "As described in “Handbook”, “Q1 report”, it runs.",
     "According to[1], it runs.": "According to “Handbook”, it runs.",
     "According to [Handbook], it runs.": "According to “Handbook”, it runs.",
+    "Vgl. [2] und [3].": "Vgl. “Q1 report” und “Travel policy”.",
     "Laut [2] kostet es 5 Euro.": "Laut “Q1 report” kostet es 5 Euro.",
     "Sowohl [1] als auch [2] zeigen es.": "Sowohl “Handbook” als auch “Q1 report” zeigen es.",
     "Pagal [1] tai kainuoja 5 eurus.": "Pagal “Handbook” tai kainuoja 5 eurus.",
@@ -63,6 +67,7 @@ CITATIONS = {
     "It opens at ten (see [1] and [2]).": "It opens at ten.",
     "Das Licht geht aus [1]. Die Tür bleibt zu [2].": "Das Licht geht aus. Die Tür bleibt zu.",
     "It opens at ten. [1] It closes at five. [2]": "It opens at ten. It closes at five.",
+    "That is where it is from. [1] It is made of it. [2]": "That is where it is from. It is made of it.",
 }
 
 
@@ -82,6 +87,13 @@ def test_pieces_do_not_change_what_a_mark_is(written: str, size: int):
 def test_what_the_sources_say_is_proved_without_the_title():
     _, (sentence,) = read("According to [1], it opens at ten [2].")
     assert (sentence.stated, sentence.claimed) == ("According to , it opens at ten.", (1, 2))
+
+
+def test_what_only_refers_to_a_source_claims_nothing():
+    claims = Claims(read_question("Where are masks sold?"), [hit("Masks are sold at the entrance.")])
+    for written in ("See [1] for details.", "Siehe [1].", "More details are given in [1]."):
+        _, (sentence,) = read(written)
+        assert (claims.of(sentence.stated), sentence.is_cited) == ("nothing", False)
 
 
 def test_a_title_stays_within_its_sentence():

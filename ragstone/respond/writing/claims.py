@@ -206,7 +206,8 @@ def _is_polite(word: Word) -> bool:
     """Return whether a word only introduces an answer, is a courtesy, or names the documents and what they do."""
     lists = lexicon()
     patterns = (lists.frame, lists.documents, lists.says)
-    return not word.value and (word.lower in lists.courtesies or any(one.fullmatch(word.lower) for one in patterns))
+    refers = word.lower in lists.courtesies or word.lower in lists.layout["see"]
+    return not word.value and (refers or any(one.fullmatch(word.lower) for one in patterns))
 
 
 def _is_missing(word: Word) -> bool:

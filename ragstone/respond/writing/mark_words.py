@@ -104,4 +104,4 @@ def _ends_in(kind: str) -> re.Pattern[str]:
     """Return a pattern of words of a kind at the end of a text."""
     lists = lexicon()
     words = [*lists.marks[kind], *([*lists.either, *lists.contrasts] if kind == "clauses" else [])]
-    return re.compile(rf"(?<!\w)(?:{any_of(map(plain, words))})[.:]?[\s*_]*$")
+    return re.compile(rf"(?<!\w)(?:{any_of(map(plain, words))}):?[\s*_]*$")
