@@ -17,6 +17,8 @@ from ragstone.language.words import any_of
 
 LONGEST_QUOTATION = 160
 """Characters of a quotation of several sentences that stays whole, with the sentence around it."""
+LONGEST_PARENTHESIS = 160
+"""Characters of a parenthesis in which no sentence ends."""
 
 # "He left . '' Then": closing marks that a tokenizer set apart by a space.
 _CLOSER = re.compile(r"(?:''|[\"”’»)\]]+)(?:\s(?:''|[\"”’»)\]]+))*(?=\s|$)")
@@ -26,6 +28,9 @@ _NEXT = re.compile(r"[\"'“„‚«(\[*_]*(\w*)")
 _INITIAL = re.compile(r"[^\W\d_]")
 _DATELINE = re.compile(r"\d{1,2} [^\W\d_]+\.$")
 _DASH = re.compile(r"[-–—]\s")
+_FIGURE = re.compile(r"[(\[]?(?:[€$£¥]|(?=[\w./-]{0,30}\d)[A-Z\d])")
+"""A number, an amount of money, or a code such as "HC-2026-114"."""
+_BRACKET = re.compile(r"[()\n]")
 _EXCLAIMING = re.compile(r"\b(?:Yahoo|Jeopardy|Oklahoma|Panic! at the Disco)!$")
 """Names that end with an exclamation mark."""
 
@@ -50,7 +55,7 @@ def reading_sentences(text: str) -> list[Span]:
     for place, span in enumerate(whole):
         if spans and spans[-1].end > span.start:
             continue  # within a quotation that was joined
-        last = _end_of_quotation(text, whole, place)
+        last = max(_end_of_quotation(text, whole, place), _end_of_parentheses(text, whole, place))
         joined = Span(start=span.start, end=whole[last].end)
         if spans and _continues(text, spans[-1], joined):
             spans[-1] = Span(start=spans[-1].start, end=joined.end)
@@ -103,6 +108,39 @@ def _end_of_quotation(text: str, spans: list[Span], place: int) -> int:
     return place
 
 
+def _end_of_parentheses(text: str, spans: list[Span], place: int) -> int:
+    """Return the last sentence of what stands in parentheses that begin within this one; else this one."""
+    last, start = place, spans[place].start
+    while (closed := _closing(text, start, spans[last].end)) is not None:
+        while spans[last].end <= closed:
+            last += 1
+        start = closed + 1
+    return last
+
+
+def _closing(text: str, start: int, end: int) -> int | None:
+    """Return where the first parenthesis closes that is open at ``end``; None if none closes soon, on its line."""
+    opened = list[int]()
+    for found in _BRACKET.finditer(text, start, end):
+        if found.group() == "(":
+            opened.append(found.start())
+        elif opened and found.group() == ")":
+            opened.pop()
+    return next((closed for one in opened if (closed := _closed(text, one)) is not None and closed >= end), None)
+
+
+def _closed(text: str, opened: int) -> int | None:
+    """Return where a parenthesis closes; None if it is too long, or not closed on its line."""
+    depth = 0
+    for found in _BRACKET.finditer(text, opened, opened + LONGEST_PARENTHESIS):
+        if found.group() == "\n":
+            return None
+        depth += 1 if found.group() == "(" else -1
+        if not depth:
+            return found.start()
+    return None
+
+
 def _open_quotation(sentence: str) -> int | None:
     """Return where a quotation begins that the sentence does not end; None if there is none."""
     opened: int | None = None
@@ -127,9 +165,11 @@ def _continues(text: str, previous: Span, sentence: Span) -> bool:
         return False
     found, following = _LAST.search(before[:-1]), _NEXT.match(after)
     word, first = (found.group() if found else ""), (following.group(1) if following else "")
-    rule = abbreviation(word)
-    if word.casefold() in lexicon().abbreviations["joining"] or rule == "always":
+    rule, lists = abbreviation(word), lexicon().abbreviations
+    if word.casefold() in lists["joining"] or rule == "always":
         return not _starts(first)
+    if _FIGURE.match(after) and _precedes_figure(word):
+        return True
     if rule == "before_number":
         if _INITIAL.fullmatch(word) and word.isupper():  # "Oliver P. Smith", though "p. 5"
             return first[:1].isupper() and not _starts(first)
@@ -139,13 +179,20 @@ def _continues(text: str, previous: Span, sentence: Span) -> bool:
     return False
 
 
+def _precedes_figure(word: str) -> bool:
+    """Return whether a word is an abbreviation before numbers and codes."""
+    return abbreviation(word) == "before_number" or word.casefold() in lexicon().abbreviations["before_figure"]
+
+
 def _divided(text: str, span: Span) -> list[Span]:
-    """Divide what the rules took for one sentence because of a word that looks like an abbreviation."""
+    """Divide what the rules took for one sentence because of what looks like an abbreviation or a list number."""
     starts, ends = [span.start], list[int]()
+    word = _LAST.search(text[max(0, span.start - _LONGEST_CONTEXT) : span.start].rstrip(" ").removesuffix("."))
+    is_figure = word is not None and _precedes_figure(word.group())
     for stop in _STOP_INSIDE.finditer(text, span.start, span.end):
         before = text[max(starts[-1], stop.end() - _LONGEST_CONTEXT) : stop.end()]
         found = _AFTER_STOP.match(text, stop.end(), span.end)
-        if found and _ends(before, found.group(1)):
+        if found and (_ends(before, found.group(1)) or (is_figure and _LABEL.fullmatch(before))):
             starts.append(found.start(0) + len(found.group()) - len(found.group().lstrip()))
             ends.append(stop.end())
     return [Span(start=start, end=end) for start, end in zip(starts, [*ends, span.end], strict=True)]

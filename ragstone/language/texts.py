@@ -36,6 +36,7 @@ class Phrases:
     aspect: str
     not_found: str
     none_compared: str
+    titled: str
 
 
 @frozen

@@ -363,6 +363,11 @@ class Words:
         return self._merged("layout")
 
     @cached_property
+    def marks(self) -> Mapping[str, Sequence[str]]:
+        """Words around citation marks that are words of a sentence, by their place."""
+        return self._merged("marks")
+
+    @cached_property
     def columns(self) -> Mapping[str, Sequence[str]]:
         """Names of columns of data, by what they name."""
         return self._merged("columns")

@@ -9,6 +9,7 @@ from ragstone.respond.passage_structure import HEADING_WORDS, ends_in_code
 
 _ROW = re.compile(r"\s*\|.*\|\s*", re.DOTALL)
 _RULE = re.compile(r"[\s|:*_=-]*")
+_ITEM = re.compile(r"\s*(?:[-*+•‣–]|\(?\d{1,3}[.)]|\(?[A-Za-z][.)])\s")
 _HASHES = re.compile(r"\s*#{1,6}\s")
 _BOLD_LINE = re.compile(r"\s*(\*\*|__)(?P<words>[^*_]+)\1:?\s*")
 _SIGNS = re.compile(
@@ -19,6 +20,11 @@ _SIGNS = re.compile(
 def is_row(sentence: str) -> bool:
     """Return whether a sentence is a row of a table."""
     return bool(_ROW.fullmatch(sentence))
+
+
+def is_item(sentence: str) -> bool:
+    """Return whether a sentence begins an item of a list."""
+    return bool(_ITEM.match(sentence))
 
 
 def is_rule(sentence: str) -> bool:

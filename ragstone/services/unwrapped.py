@@ -17,6 +17,7 @@ _PROSE = re.compile(r"\[\^?\d+\]|(?:\S+\s+){3,}\S+[.!?。！？][\"'”’)\]*]*
 _ANSWERS = ("answer", "final_answer", "response", "reply", "text", "output", "content")
 _THOUGHTS = ("reasoning", "thinking", "thought", "thoughts", "analysis")
 _BESIDES = ("citations", "sources", "references", "confidence", "explanation", "status", "outcome", "language")
+_FIELD = re.compile(r'[{,]\s*"(\w+)"\s*:\s*(?:"((?:[^"\\]|\\.)*))?')
 _INNER = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(\w*)", re.MULTILINE)
 _OPENED = re.compile(r"(?:`{3,}|~{3,})[ \t]*(\w*)")
 
@@ -61,8 +62,10 @@ def may_be_wrapped(begun: str) -> bool:
 
 def _from_object(text: str) -> Unwrapped | None:
     """Return the answer of a JSON object that holds nothing but an answer and what goes with it."""
-    if not (text.startswith("{") and text.endswith("}")):
+    if not text.startswith("{"):
         return None
+    if not text.endswith("}"):
+        return _from_begun(text)
     found = parsed(text)
     if not isinstance(found, dict):
         return None
@@ -76,3 +79,13 @@ def _from_object(text: str) -> Unwrapped | None:
         return None
     thoughts = [str(value) for name, value in fields.items() if name.lower() in _THOUGHTS and value]
     return Unwrapped(text=answer.strip(), reasoning="\n".join(thoughts))
+
+
+def _from_begun(text: str) -> Unwrapped | None:
+    """Return the answer of a JSON object that was cut off."""
+    fields = {found[1].lower(): found[2] for found in _FIELD.finditer(text)}
+    answers = [value for name, value in fields.items() if name in _ANSWERS]
+    if len(answers) != 1 or not answers[0] or not fields.keys() <= {*_ANSWERS, *_THOUGHTS, *_BESIDES}:
+        return None
+    answer = parsed(f'"{answers[0]}"')
+    return Unwrapped(text=answer.strip()) if isinstance(answer, str) else None

@@ -3,6 +3,7 @@
 import json
 from itertools import groupby, pairwise
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -50,6 +51,10 @@ EXAMPLES = {
     "association": "Sie hilft BILD hilft e. V.¦ During the show they call.",
     "dateline": "KUALA LUMPUR 26 Jan. - Kerajaan setuju.¦ Datuk Mohd. Azis hadir.",
     "name with a mark": "Yahoo! Inc. grew.¦ Fine!¦ News came.",
+    "code": "Order No. HC-2026-114 came.¦ See Sec. 4 or ext. 118.¦ He said no.¦ Then he left.",
+    "figure after an abbreviation": "Es kostet inkl. MwSt. 89 Euro.¦ Das sind 206 Tsd. £ mehr.¦ Die MwSt.¦ Der Rest.",
+    "parentheses": "The order (No. HC-2026-114) came (by post. Not by mail) to us (Ext. B).¦ Fine.",
+    "open parenthesis": "He laughed :(.¦ It is so (see below.¦\n\nThat is all).¦ Fine.",
 }
 
 
@@ -69,6 +74,17 @@ def test_sentences_cover_the_text_once(text: str):
     assert all(one.end <= other.start for one, other in pairwise(found))
     assert all(one.of(text) == one.of(text).strip() != "" for one in found)
     assert "".join("".join(one.of(text) for one in found).split()) == "".join(text.split())
+
+
+def test_time_is_linear_in_parentheses():
+    def seconds(text: str) -> float:
+        begin = perf_counter()
+        sentences(text)
+        return perf_counter() - begin
+
+    for part in ("(A b. C d ", "(A b. C d) ", ") A b. C d ", "(No. A b. "):
+        seconds(part * 100)
+        assert seconds(part * 8000) < 40 * max(seconds(part * 800), 0.002)
 
 
 def test_splits_lithuanian_treebank(data_dir: Path):

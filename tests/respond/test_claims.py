@@ -132,6 +132,12 @@ def test_tells_a_refusal_from_an_answer(first: Told | None, claims: list[Claim],
     assert told_by(first, claims) == told
 
 
+def test_proved_facts_below_no_are_an_answer():
+    assert told_by("nothing", ["fact", "nothing", "fact"], proved=True) == "all"
+    assert told_by("nothing", ["fact", "absence"], proved=True) == "nothing"
+    assert told_by("nothing", ["nothing"], proved=True) == "nothing"
+
+
 @pytest.mark.parametrize("word", ["Yes", "No", "Ja", "Nein", "Taip", "Ne", "Ya", "Tidak", "**Yes**"])
 def test_yes_or_no_alone(word: str):
     assert claim(f"{word}.") == "verdict"
@@ -158,6 +164,23 @@ def test_yes_or_no_before_a_statement():
 def test_yes_or_no_must_fit_what_follows(agrees: bool, statement: str, contradicted: bool):
     claims = Claims(read("Are masks sold at the entrance?"), HITS)
     assert claims.contradicts(Verdict(agrees=agrees, rest=""), statement) == contradicted
+
+
+@pytest.mark.parametrize(
+    ("sentence", "leads"),
+    [
+        ("Masks are kept in these rooms:", True),
+        ("There are three rules for visitors:", True),
+        ("Since 1921, these rules hold in the museum:", True),
+        ("Since 1922, these rules hold in the museum:", False),
+        ("Anna Berg, the director, names these rules:", False),
+        ("Masks are not sold in these rooms:", False),
+        ("Masks are kept in these rooms.", False),
+        ("Yes, these:", False),
+    ],
+)
+def test_what_may_introduce_a_list(sentence: str, leads: bool):
+    assert Claims(read("Where are masks sold?"), HITS).leads_in(sentence) == leads
 
 
 def test_head_of_a_table_names_columns():

@@ -33,6 +33,7 @@ def said(own: str, other: str) -> bool:
         ("12 March 2020", "2020-03-12"),
         ("31.03.", "31 March"),
         ("the 19th century", "in 1843"),
+        ("im 19. Jahrhundert", "in the 19th century"),
         ("the 1990s", "in 1994"),
         ("Q3", "third quarter"),
         ("FY2023", "2023"),

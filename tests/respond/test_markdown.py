@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone import chunk
-from ragstone.respond.markdown import bare, is_heading, is_row, is_rule, marked
+from ragstone.respond.markdown import bare, is_heading, is_item, is_row, is_rule, marked
 from ragstone.respond.writing.marks import Marks
 from ragstone.respond.writing.transcript import Sentence, Transcript
 
@@ -95,3 +95,9 @@ def test_bare_words_have_no_signs():
     assert bare("## Opening hours") == "Opening hours"
     assert bare("2 * 3 and snake_case") == "2 * 3 and snake_case"
     assert bare(CODE) == CODE
+
+
+@pytest.mark.parametrize("item", ["- one", "* one", "• one", "1. one", "(2) one", "a) one"])
+def test_items_of_a_list(item: str):
+    assert is_item(item)
+    assert not is_item(item.lstrip("-*•(12a.) "))

@@ -58,6 +58,17 @@ def test_closes_a_sentence_when_the_next_begins():
     assert [one.text for one in transcript.closed(everything=True)] == ["It is closed on Mondays."]
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 50])
+def test_waits_for_what_shows_that_a_sentence_goes_on(size: int):
+    text = "The order (No. HC-2026-114) is for 24 bikes. Call Ewan (Ext. 118. Not 119) or see Sec. 4. It opens at ten."
+    _, closed = read(*(text[start : start + size] for start in range(0, len(text), size)))
+    assert [one.text for one in closed] == [
+        "The order (No. HC-2026-114) is for 24 bikes.",
+        "Call Ewan (Ext. 118. Not 119) or see Sec. 4.",
+        "It opens at ten.",
+    ]
+
+
 REPLY = st.lists(
     st.sampled_from(
         [

@@ -20,6 +20,7 @@ from ragstone.index.embed.local import MiniLM
 from ragstone.question import read
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer
+from ragstone.respond.writing.told import FirstLine
 from ragstone.settings import ChunkSettings, RespondSettings
 
 MASKS = Document(
@@ -167,6 +168,69 @@ def test_a_first_line_alone_is_a_refusal(embedder: MiniLM, reply: str):
     assert QUESTION in draft(parts).text
     assert "Masks are sold at the entrance" in draft(parts).text, "the closest passage is shown"
     assert not any(isinstance(part, TextWritten) for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("Masks are sold at the entrance for two euros [1]. The museum was founded in 1921 [1].", "answer"),
+        ("Masks are sold at the entrance for two euros [1]. The director is Anna Berg.", "refusal"),
+        ("Masks are sold at the entrance for two euros [1]. The sources name no opening hours.", "refusal"),
+        ("Here is what comes closest:", "refusal"),
+    ],
+)
+def test_proved_facts_below_a_first_line_no_are_an_answer(embedder: MiniLM, said: str, outcome: str):
+    answer = draft(streamed(embedder, ScriptedModel(f"FOUND: no\n{said}"), evidence(embedder)))
+    assert answer.outcome == outcome
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Okay! Based on the sources, here is the answer to your question:\n\nQuestion: Where?\n\nAnswer: {}",
+        "**Question:** Where are masks sold?\n**Answer:** {}",
+        "FOUND: yes\nAnswer: {}",
+        "FOUND: yes\n### Answer\nAnswer: {}",
+        "Yes FOUND: yes. {}",
+        "FOUND: yes {}\nFOUND: yes",
+        "FOUND: yes\nFrage: Wo?\nAntwort: {} **FOUND: yes**",
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 300])
+def test_what_only_introduces_is_not_shown(written: str, size: int):
+    text, first = written.format("Masks are sold at the entrance [1]."), FirstLine()
+    shown = "".join(first.add(text[start : start + size]) for start in range(0, len(text), size)) + first.end()
+    assert shown.strip() == "Masks are sold at the entrance [1]."
+    assert first.told == ("all" if "FOUND" in written else None)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Sure! Here is the answer:\n\nMasks are sold.",
+        "Answers differ from day to day.",
+        "Okay.",
+        "Yes, found at the entrance.",
+        "Question 1: masks.\nAnswer 1: yes.",
+        "The FOUNDING year: yes.",
+        "A: the first floor.\nB: the second.",
+        "Question: Where?\nAt the entrance.",
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3, 300])
+def test_what_only_looks_like_an_introduction_is_shown(written: str, size: int):
+    first = FirstLine()
+    shown = "".join(first.add(written[start : start + size]) for start in range(0, len(written), size))
+    assert (shown + first.end(), first.told) == (written, None)
+
+
+@pytest.mark.parametrize("label", ["**Sources:**\n[1] ", "Source: [1] ", "Sources:\n- [1] ", "Sources:\n\n- "])
+def test_a_list_of_sources_keeps_its_lines_and_claims_nothing(embedder: MiniLM, label: str):
+    answer = said(embedder, f"FOUND: yes\n{SOLD} [1]\n\n{label}Wearing masks")
+    assert "[?]" not in answer.text
+    assert answer.text.startswith(f"{SOLD} [1]\n\n{label.replace('[1] ', '')}".rstrip())
+    assert answer.text.endswith("Wearing masks")
+    assert [bool(one.markers) for one in answer.statements][:2] == [True, False]
 
 
 def test_the_model_reads_whatever_the_estimate(embedder: MiniLM):
@@ -319,6 +383,30 @@ def test_lead_in_is_left_out_with_what_it_introduces(embedder: MiniLM):
     flagged = said(embedder, reply)
     assert flagged.text.count("[?]") == 1
     assert "## Museum\n\nHere is the answer:" in flagged.text
+
+
+ITEMS = {
+    "- Masks are sold at the entrance.\n- Photography is allowed everywhere but in the cinema.": True,
+    "1. Masks are sold at the entrance.": True,
+    "| Masks | two euros |\n|---|---|\n| Photography | is allowed |": True,
+    "Masks are sold at the entrance.": False,
+}
+
+
+@pytest.mark.parametrize("items", ITEMS)
+def test_a_sentence_that_introduces_a_list_is_proved_by_the_list(embedder: MiniLM, items: str):
+    lead = "The festival has three surprises for elephants:"
+    answer = said(embedder, f"FOUND: yes\n{lead}\n\n{items}")
+    first, *_, last = answer.statements
+    assert (first.state == "supported", first.markers) == (ITEMS[items], ())
+    assert (answer.text.startswith(f"{lead}\n\n"), bool(last.markers)) == (True, True)
+
+
+def test_a_sentence_that_introduces_a_list_is_left_out_with_it(embedder: MiniLM):
+    answer = said(
+        embedder, f"{SOLD}\n\nThe museum has these rules:\n\n- The director is Anna Berg.", unsupported="drop"
+    )
+    assert answer.text == f"{SOLD} [1]"
 
 
 def test_silence_of_the_documents_needs_no_proof(embedder: MiniLM):

@@ -80,6 +80,20 @@ def test_stops_waiting_for_a_model_that_does_not_think():
     assert habits.thinks_first is False
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ('{"answer": "It \\"opens\\" at ten [1].", "sources": [1', 'It "opens" at ten [1].'),
+        ('{"reasoning": "So.", "answer": "It opens at ten.", "sour', "It opens at ten."),
+        ('{"answer": "It opens at', "It opens at"),
+        ('{"name": "x", "text": "It opens', '{"name": "x", "text": "It opens'),
+        ('{"sources": [1', '{"sources": [1'),
+    ],
+)
+def test_json_that_was_cut_off_shows_its_answer(written: str, shown: str):
+    assert clean(written)[1].text == shown
+
+
 def test_json_that_was_asked_for_is_kept():
     text = '{"answer": "yes"}'
     assert clean(f"<think>{THOUGHT}</think>{text}", form=True)[1].text == text

@@ -151,6 +151,8 @@ def same(own: Figure, other: Figure) -> bool:
     if own.unit == "century" and other.unit in ("", "century"):
         last = 100 * own.values[0]
         return own.values == other.values or any(last - 100 < year <= last for year in other.values)
+    if not own.unit and other.unit == "century":
+        return own.values == other.values  # "20. Jahrhundert" is read as a bare number
     if own.unit == "clock" and other.hour:
         hour, halved = own.values[0] / 60, _HALF_DAY.search(own.shown) is not None
         return any(value == hour or (halved and 0 < value <= 12 and value % 12 == hour % 12) for value in other.values)

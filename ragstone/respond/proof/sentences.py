@@ -1,7 +1,8 @@
 """Prove the sentences of a written answer in order, each when it is clear what it claims.
 
 "Yes." is proved by the sentence after it, or by the question if none follows. A lead-in, a heading and the head of a
-table claim nothing; if sentences are left out, they wait for what they introduce, and go with it.
+table claim nothing, nor does a sentence that introduces a list, whose items are proved; if sentences are left out, they
+wait for what they introduce, and go with it.
 """
 
 from __future__ import annotations
@@ -69,11 +70,28 @@ class Prover:
         self._held: list[tuple[Sentence, Claim]] = []
         self._is_stale = False  # whether what the held sentences introduce was left out
         self._in_table = False
+        self._leading: Sentence | None = None  # introduces a list, if one follows
         self._before = NOTHING.and_then(question.text)  # and the sentences that were proved
 
     async def add(self, sentence: Sentence) -> list[Proved]:
         """Add a sentence and return those that are now proved or not, in order."""
+        out = await self._led(lists=_begins_list(sentence))
         claim = self._claim(sentence)
+        if claim == "fact" and self._claims.leads_in(sentence.stated):
+            self._leading = sentence
+            return out
+        return [*out, *await self._added(sentence, claim)]
+
+    async def _led(self, *, lists: bool) -> list[Proved]:
+        """Return the sentence that waits for a list, and what it releases; ``lists`` if a list follows."""
+        leading, self._leading = self._leading, None
+        if leading is None:
+            return []
+        if lists:
+            self._before = self._before.and_then(markdown.bare(leading.stated))
+        return await self._added(leading, "nothing" if lists else "fact")
+
+    async def _added(self, sentence: Sentence, claim: Claim) -> list[Proved]:
         if claim == "verdict" or (claim == "nothing" and (self._strict or self._held)):
             if self._is_stale and not self._in_table:
                 self._held, self._is_stale = [], False
@@ -94,8 +112,8 @@ class Prover:
 
     async def end(self) -> list[Proved]:
         """Return the sentences that still wait, because nothing followed them."""
+        out = await self._led(lists=False)
         held, self._held, self._is_stale = self._held, [], False
-        out: list[Proved] = []
         for sentence, claim in held:
             if claim == "verdict":
                 out.append(Proved(sentence=sentence, claim=claim, proof=await self._answered(sentence)))
@@ -109,7 +127,7 @@ class Prover:
         if is_head and self._claims.is_head(sentence.text):
             self._before = self._before.and_then(markdown.bare(sentence.text))
             return "nothing"
-        return self._claims.of(sentence.text, sentence.claimed)
+        return self._claims.of(sentence.stated, sentence.claimed if sentence.is_cited else ())
 
     def _released(self, after: Sentence, proof: Proof) -> list[Proved]:
         """Return the sentences that waited for this one."""
@@ -130,7 +148,7 @@ class Prover:
         )
         claimed = [self._hits[number - 1] for number in sentence.claimed if 0 < number <= len(self._hits)]
         hits, named = [*claimed, *(hit for hit in self._hits if hit not in claimed)], len(claimed)
-        stated, text = verdict(sentence.text), markdown.bare(sentence.text)
+        stated, text = verdict(sentence.stated), markdown.bare(sentence.stated)
         before, self._before = self._before, self._before.and_then(text)
         if stated is None:
             return await self._checker.check(text, hits, self._request, before, named)
@@ -143,6 +161,11 @@ class Prover:
         assert found is not None
         stated = self._question.rstrip(" ?")
         return await self._checker.check(stated if found.agrees else f"not {stated}", self._hits, self._request)
+
+
+def _begins_list(sentence: Sentence) -> bool:
+    """Return whether a sentence is the first item of a list, or the first row of a table, on a line of its own."""
+    return "\n" in sentence.before and (markdown.is_item(sentence.text) or markdown.is_row(sentence.text))
 
 
 class Proving:

@@ -65,7 +65,9 @@ class Claims:
             return "absence"
         if _denies(words(text)):
             return "fact"
-        if not claimed and (all(map(_is_polite, content)) or self._is_titled(content)):
+        if not claimed and all(map(_is_polite, content)):
+            return "nothing"
+        if (not claimed or _names_source(text)) and self._is_titled(content):
             return "nothing"
         if text.endswith("?"):
             return "fact" if self._new(content) else "nothing"
@@ -104,6 +106,19 @@ class Claims:
         if len(own) < LEAST_STATED:
             return False
         return any(sum(lexical(word, said) for word in own) >= STATED * len(own) for said in self._denials)
+
+    def leads_in(self, sentence: str) -> bool:
+        """Return whether a sentence may introduce a list, so that not it but the list has to be proved.
+
+        It may not if it denies something, or has a name or a figure that neither the question nor a passage has. How
+        many items there are, it may say in a word.
+        """
+        text = markdown.bare(sentence)
+        if not text.endswith(":") or verdict(text) or _denies(words(text)):
+            return False
+        known = [self._question, *self._passages]
+        own = [word for word in words(text) if word.key and not (word.value and word.lower in lexicon().numbers)]
+        return all(any(lexical(word, said) for said in known) for word in own)
 
     def is_head(self, row: str) -> bool:
         """Return whether the first row of a table only names its columns: it has no figure of its own but periods."""
@@ -167,6 +182,17 @@ def verdict(sentence: str) -> Verdict | None:
     return Verdict(agrees=first.lower in lexicon().agrees, rest=rest)
 
 
+def _names_source(text: str) -> bool:
+    """Return whether a sentence begins as in "Source: Employee handbook"."""
+    label, found, _ = text.partition(":")
+    return bool(found) and label.strip(" *_").casefold() in lexicon().layout["sources"]
+
+
+def introduces(text: str) -> bool:
+    """Return whether a text only introduces an answer, or is a courtesy."""
+    return all(map(_is_polite, _content(text)))
+
+
 def _content(text: str) -> list[Word]:
     return _content_of(words(text))
 
@@ -183,7 +209,8 @@ def _is_polite(word: Word) -> bool:
     """Return whether a word only introduces an answer, is a courtesy, or names the documents and what they do."""
     lists = lexicon()
     patterns = (lists.frame, lists.documents, lists.says)
-    return not word.value and (word.lower in lists.courtesies or any(one.fullmatch(word.lower) for one in patterns))
+    refers = word.lower in lists.courtesies or word.lower in lists.layout["see"]
+    return not word.value and (refers or any(one.fullmatch(word.lower) for one in patterns))
 
 
 def _is_missing(word: Word) -> bool:

@@ -1,7 +1,8 @@
 """The citation marks that language models write, in whatever form, and the sources they name.
 
 Models are asked for ``[1]`` and write ``[1, 3]``, ``【1†source】``, ``[^1]``, ``(Source 1)``, ``<sup>1</sup>``,
-``[citation:1]`` or the title of the source in brackets. All of these are read and taken out of the text.
+``[citation:1]`` or the title of the source in brackets. All of these are read and taken out of the text. Where one is a
+word of its sentence (`mark_words`), the title of its source takes its place.
 """
 
 from __future__ import annotations
@@ -11,13 +12,19 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from ragstone.core.frozen import frozen
+from ragstone.core.records import Span
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
+from ragstone.respond.writing.mark_words import are_words, groups, is_settled
 
 _RANGE = re.compile(r"(\d{1,2})\s*[-–]\s*(\d{1,2})")
 _NUMBER = re.compile(r"(?<![\d†:])\d{1,2}(?!\d)")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _DETAIL = re.compile(r"[:†][^\]】),;&]*")
+_NO_TITLE = re.compile(r"[\s\[\]|`*<>]+")
+_QUOTES = re.compile(r"[\"“”„«»]")
+_LONGEST_TITLE = 80
+"""Characters of a title within a sentence; a longer one is cut."""
 
 
 @cache
@@ -53,31 +60,66 @@ def _mark() -> re.Pattern[str]:
     )
 
 
+Found = tuple[re.Match[str], tuple[int, ...]]
+"""A mark and the sources that it names."""
+
+
 @frozen
 class Marked:
-    """A mark, characters ``start`` to ``end`` of a text with the space before it, and the sources that it names."""
+    """A mark, characters ``start`` to ``end`` of a text with the space before it, and the sources that it names.
+
+    ``title`` takes its place if it is a word of its sentence.
+    """
 
     start: int
     end: int
     sources: tuple[int, ...]
+    title: str = ""
 
 
 class Marks:
     """Finds the marks in a reply that was written from numbered sources."""
 
-    def __init__(self, titles: Sequence[str]) -> None:
-        """Take the titles of the sources, in the order of their numbers."""
+    def __init__(self, titles: Sequence[str], titled: str = "“{title}”") -> None:
+        """Take the titles of the sources, in the order of their numbers, and how a sentence shows a title."""
         self._count = len(titles)
+        self._shown = [titled.format(title=_in_words(title)) for title in titles]
         self._named = {_plain(title): number for number, title in reversed([*enumerate(titles, start=1)]) if title}
 
-    def find(self, text: str) -> Iterator[Marked]:
-        """Yield the marks of a text, in order. Numbers in code are none, nor is "(1)" if there is no source 1."""
-        for match in _mark().finditer(text):
-            if match["code"]:
-                continue
-            sources = self._sources(match)
-            if sources is not None:
-                yield Marked(start=match.start(), end=match.end(), sources=sources)
+    def find(self, text: str, before: str = "") -> Iterator[Marked]:
+        """Yield the marks of a text, in order. Numbers in code are none, nor is "(1)" if there is no source 1.
+
+        Args:
+            text: of the reply.
+            before: what precedes it.
+        """
+        found = self._found(text)
+        matches = iter(found)
+        for group in groups(_spans(found), text):
+            ends = [None, *(mark.end for mark in group)]
+            for end, is_word in zip(ends, are_words(group, text, before), strict=False):
+                match, sources = next(matches)
+                if title := self._title(match, sources) if is_word else "":
+                    yield _replaced(match, sources, title, end)
+                else:
+                    yield _taken_out(match, sources, text[group[-1].end :], end)
+
+    def unsettled(self, text: str) -> int:
+        """Return where the last marks of a text begin, if more text may tell what they are; else its end."""
+        last = groups(_spans(self._found(text)), text)[-1:]
+        waits = last and not is_settled(last[0], text)
+        return last[0][0].start if waits else len(text)
+
+    def _found(self, text: str) -> list[Found]:
+        """Return the marks of a text and the sources that they name."""
+        matches = ((match, self._sources(match)) for match in _mark().finditer(text) if not match["code"])
+        return [(match, sources) for match, sources in matches if sources is not None]
+
+    def _title(self, match: re.Match[str], sources: Sequence[int]) -> str:
+        """Return what takes the place of a mark in a sentence; empty for marks in parentheses and wrong numbers."""
+        if not (match["square"] or match["name"]) or not all(0 < one <= self._count for one in sources):
+            return ""
+        return ", ".join(self._shown[one - 1] for one in sources)
 
     def _sources(self, match: re.Match[str]) -> tuple[int, ...] | None:
         """Return the numbers of a mark; None if this is not a mark."""
@@ -90,6 +132,38 @@ class Marks:
         return numbers if all(0 < one <= self._count for one in numbers) else None
 
 
+def _spans(found: Sequence[Found]) -> list[Span]:
+    return [Span(start=match.start(), end=match.end()) for match, _ in found]
+
+
+def _replaced(match: re.Match[str], sources: tuple[int, ...], title: str, end: int | None) -> Marked:
+    """Return a mark that a title replaces; ``end`` is that of the mark before it in its group."""
+    sign = match.end() - len(match[0].lstrip())
+    if end is None or match.string[end:sign].strip():
+        return Marked(start=sign, end=match.end(), sources=sources, title=title)
+    return Marked(start=match.start(), end=match.end(), sources=sources, title=f", {title}")
+
+
+def _taken_out(match: re.Match[str], sources: tuple[int, ...], after: str, end: int | None) -> Marked:
+    """Return a mark that is taken out, with what joins it to the mark before it; a line that it begins stays a line.
+
+    Args:
+        match: the mark.
+        sources: that it names.
+        after: the text behind its group.
+        end: of the mark before it in its group.
+    """
+    if end is not None:
+        return Marked(start=end, end=match.end(), sources=sources)
+    space = len(match[0]) - len(match[0].lstrip())
+    line = match[0].rfind("\n", 0, space) + 1
+    if not line or not after.partition("\n")[0].strip():
+        return Marked(start=match.start(), end=match.end(), sources=sources)
+    behind = match.string[match.end() :]
+    end = match.end() + len(behind) - len(behind.lstrip(" \t"))
+    return Marked(start=match.start() + line, end=end, sources=sources)
+
+
 def _numbers(text: str) -> tuple[int, ...]:
     plain = _DETAIL.sub("", _label().sub("", text))
     for first, last in _RANGE.findall(plain):
@@ -100,3 +174,9 @@ def _numbers(text: str) -> tuple[int, ...]:
 def _plain(title: str) -> str:
     """Return a title for comparison: in lower case, without white space at its ends and the ending of a file."""
     return re.sub(r"\.[a-z0-9]{1,5}$", "", " ".join(title.split()).casefold())
+
+
+def _in_words(title: str) -> str:
+    """Return a title as it can stand within a sentence and between quotation marks."""
+    words = _QUOTES.sub("'", _NO_TITLE.sub(" ", title)).strip()
+    return words if len(words) <= _LONGEST_TITLE else f"{words[:_LONGEST_TITLE].rstrip()}…"

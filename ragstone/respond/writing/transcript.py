@@ -2,9 +2,9 @@
 
 A row of a table is one sentence, and so is what stands in bold, so that marks and omissions leave the Markdown whole.
 
-Citation markers are removed and kept as claims, except in code, where brackets mean something else. Pictures and links
-are replaced by their words (`ragstone.respond.links`). The cost is linear in the length of the reply, because no
-sentence is longer than `MAX_SENTENCE`.
+Citation markers are removed, or replaced by the titles of their sources, and kept as claims, except in code, where
+brackets mean something else. Pictures and links are replaced by their words (`ragstone.respond.links`). The cost is
+linear in the length of the reply, because no sentence is longer than `MAX_SENTENCE`.
 """
 
 from __future__ import annotations
@@ -31,17 +31,35 @@ _MAX_HELD = 300
 _FENCE = re.compile(r"^ {0,3}```[^\n]*$", re.MULTILINE)
 _MAY_END = re.compile(r"[^\w\s,`]|\n")
 _BOLD = "**"
+_PARENTHESIS = 160
+"""Characters of a parenthesis that are awaited; a longer one ends no later than its first sentence."""
+_WORD = re.compile(r"[\w(./-]{1,30}")
+_LETTER = re.compile(r"\w")
 _LOOKBACK = 40
 """Characters before a piece that decide whether a sentence may end in it."""
 
 
 @frozen
 class Sentence:
-    """A complete sentence, the white space before it, and the numbers of the sources that the model claims for it."""
+    """A complete sentence, the white space before it, and the numbers of the sources that the model claims for it.
+
+    ``titles`` are those of sources that stand in it in place of marks. ``is_cited`` tells whether a mark stands behind
+    words of it, and not only before them, as in a list of sources.
+    """
 
     before: str
     text: str
     claimed: tuple[int, ...]
+    titles: tuple[str, ...] = ()
+    is_cited: bool = False
+
+    @property
+    def stated(self) -> str:
+        """The sentence without the titles that replaced marks: what its sources have to say."""
+        text = self.text
+        for title in self.titles:
+            text = text.replace(title, "")
+        return text
 
 
 class Transcript:
@@ -52,7 +70,7 @@ class Transcript:
         self._sentences, self._marks = sentences, marks
         self._raw = ""  # held back, because its end may be the beginning of a marker
         self._open = ""  # shown, but not yet part of a closed sentence
-        self._claims: dict[tuple[int, int], None] = {}  # position in the open text, source
+        self._claims: dict[tuple[int, int], str] = {}  # position in the open text and source: title in its place
         self._codes: list[Span] = []  # code blocks in the open text; the last may still be open
         self._in_code = False
         self._last = "\n"  # last character taken
@@ -62,7 +80,8 @@ class Transcript:
         """Add a piece and return what may be shown now."""
         self._raw += piece
         held = _OPEN.search(self._raw)
-        return self._take(min(held.start() if held else len(self._raw), self._code_begun()))
+        ends = (held.start() if held else len(self._raw), self._code_begun(), self._marks.unsettled(self._raw))
+        return self._take(min(ends))
 
     def _code_begun(self) -> int:
         """Return where unfinished inline code begins in the last line; the end of the text if there is none."""
@@ -85,11 +104,16 @@ class Transcript:
         for span, after in zip(spans, ends, strict=False):
             if not everything and span is spans[-1] and not self._is_too_long(span.start):
                 break
-            claimed = tuple(dict.fromkeys(source for place, source in self._claims if span.start < place <= after))
-            out.append(Sentence(before=self._open[start : span.start], text=span.of(self._open), claimed=claimed))
+            claims = {claim: title for claim, title in self._claims.items() if span.start < claim[0] <= after}
+            claimed = tuple(dict.fromkeys(source for _, source in claims))
+            titles = tuple(dict.fromkeys(filter(None, claims.values())))
+            behind = max((place for (place, _), title in claims.items() if not title), default=0)
+            is_cited = bool(_LETTER.search(self._open, span.start, behind - 1))
+            before, text = self._open[start : span.start], span.of(self._open)
+            out.append(Sentence(before=before, text=text, claimed=claimed, titles=titles, is_cited=is_cited))
             start = span.end
         self._open = self._open[start:]
-        self._claims = {(place - start, source): None for place, source in self._claims if place > start}
+        self._claims = {(at - start, source): title for (at, source), title in self._claims.items() if at > start}
         left = [Span(start=max(0, one.start - start), end=one.end - start) for one in self._codes if one.end >= start]
         self._codes = [one for one in left if one.end or (self._in_code and one is left[-1])]
         return out
@@ -142,12 +166,16 @@ class Transcript:
 
     def _unmarked(self, taken: str) -> str:
         plain, out, last, size = replace_links(taken), list[str](), 0, len(self._open)
-        for mark in self._marks.find(plain):
+        before = self._open[-1:] or "\n"
+        for mark in self._marks.find(plain, self._open):
             out.append(plain[last : mark.start])
+            before = out[-1][-1:] or before
+            out[-1] += (" " if mark.title and before.isalnum() else "") + mark.title
             size += len(out[-1])
             last = mark.end
-            begins = (out[-1] or self._open or "\n")[-1] == "\n"  # a mark before a sentence belongs to it
-            self._claims |= {(size + begins, number): None for number in mark.sources}
+            begins = not mark.title and before == "\n"  # a mark before a sentence belongs to it
+            before = mark.title[-1:] or before
+            self._claims |= {(size + begins, number): mark.title for number in mark.sources}
         return break_links(replace_links("".join([*out, plain[last:]])) if out else plain)
 
     def _spans(self, *, ended: bool) -> list[Span]:
@@ -168,6 +196,16 @@ class Transcript:
             out.append(span)
         return out
 
+    def _may_go_on(self, first: Span, after: Span, end: int) -> bool:
+        """Return whether the rest of the line may show that a sentence has not ended.
+
+        Its parenthesis may close later, and of the word behind its full stop only a part may have arrived.
+        """
+        opened = self._open.rfind("(", first.start, first.end)
+        if opened >= 0 and end - opened <= _PARENTHESIS and ")" not in self._open[opened:end]:
+            return True
+        return self._open[first.end - 1] == "." and after.end == end and bool(_WORD.fullmatch(after.of(self._open)))
+
     def _belong_together(self, first: Span, after: Span, end: int, *, ended: bool) -> bool:
         """Return whether two sentences are in one row of a table, or in one run of bold words."""
         if "\n" in self._open[first.end : after.start] or after.end - first.start > MAX_SENTENCE:
@@ -175,5 +213,7 @@ class Transcript:
         if self._open[self._open.rfind("\n", 0, first.start) + 1 : first.end].lstrip().startswith("|"):
             return True
         line_end = self._open.find("\n", first.end, end)
+        if line_end < 0 and not ended and self._may_go_on(first, after, end):
+            return True
         rest = self._open[first.end : end if line_end < 0 else line_end]
         return first.of(self._open).count(_BOLD) % 2 == 1 and (_BOLD in rest or (line_end < 0 and not ended))

@@ -20,6 +20,7 @@ from ragstone.core.protocols import Answerer, ChatModel, SentenceSplitter
 from ragstone.core.question import Question
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
+from ragstone.language import phrases
 from ragstone.respond import markdown
 from ragstone.respond.drafts import cite, instead, refused, replayed
 from ragstone.respond.passage_structure import ends_in_code
@@ -121,7 +122,8 @@ class WritingAnswerer:
             hits: the passages that the model read, in the order of their numbers.
             reply: of the model.
         """
-        marks, streamed = Marks([name_of(hit.chunk) for hit in hits]), ""
+        titled = phrases(self._settings.language or question.language).titled
+        marks, streamed = Marks([name_of(hit.chunk) for hit in hits], titled), ""
         transcript, answer, first = Transcript(self._sentences, marks), WrittenAnswer(self._prompt), FirstLine()
         drops = self._settings.unsupported == "drop"
         proving = Proving(Prover(question, hits, self._checker, _beside(request), strict=drops))
@@ -160,7 +162,7 @@ class WritingAnswerer:
             await proving.stop()
         if failure:
             raise failure
-        answer.told = told_by(first.told, answer.claims)
+        answer.told = told_by(first.told, answer.claims, proved=answer.support == 1 and not answer.dropped)
         yield answer
 
     async def _is_unlikely(self, evidence: Evidence, request: Request) -> bool:
