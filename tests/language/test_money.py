@@ -6,7 +6,8 @@ import pytest
 
 from ragstone.acquire.readers.tables import figures as cells
 from ragstone.language.money import currencies, currency_of, names_money
-from ragstone.respond.proof.figures import figures, same
+from ragstone.respond.proof.figure import same
+from ragstone.respond.proof.figures import figures
 from ragstone.respond.tables.calculate import value_of
 from ragstone.respond.tables.cell_kinds import is_figure
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ragstone.respond.proof.figures import figures, same
+from ragstone.respond.proof.figure import same
+from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.passages import scales
 
 
@@ -42,6 +43,7 @@ def said(own: str, other: str) -> bool:
         ("5 °C", "5 to 40 °C"),
         ("COVID-19", "Covid 19 and COVID-19"),
         ("17:00", "open from 9 to 17"),
+        ("9:00 bis 17:00", "von 9 bis 17 Uhr"),
         ("5 pm", "from 2 to 5"),
         ("60 °C", "60 degrees"),
         ("60 degrees Celsius", "60 °C"),

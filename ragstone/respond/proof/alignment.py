@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.language.facts import Word, initials
-from ragstone.respond.proof.figures import Figure, same
+from ragstone.respond.proof.figure import Figure, same
 from ragstone.respond.proof.passages import Passage
 from ragstone.respond.proof.records import Quote
 

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from ragstone.language import lexicon, plain
 from ragstone.language.money import SIGN
-from ragstone.respond.proof.figures import NAMED, Figure, factor, near
+from ragstone.respond.proof.figure import NAMED, Figure, factor, near
 
 _OPERANDS = 40
 _SIGN = re.compile(r"[=+×]")

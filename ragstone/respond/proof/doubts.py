@@ -18,7 +18,8 @@ from ragstone.language import language_of, lexicon, plain
 from ragstone.language.facts import Word, alike, words
 from ragstone.language.words import any_of
 from ragstone.respond.proof.arithmetic import derived
-from ragstone.respond.proof.figures import NAMED, Figure, code_of, figures, same
+from ragstone.respond.proof.figure import NAMED, Figure, code_of, same
+from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.passages import Passage, Placed
 from ragstone.respond.proof.said import Said
 

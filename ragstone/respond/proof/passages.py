@@ -21,7 +21,8 @@ from ragstone.language import plain
 from ragstone.language.facts import Vocabulary, Word, form, words
 from ragstone.language.units import factors_in
 from ragstone.respond import markdown
-from ragstone.respond.proof.figures import NAMED, Figure, code_of, figures, scale
+from ragstone.respond.proof.figure import NAMED, Figure, code_of
+from ragstone.respond.proof.figures import figures, scale
 
 _LINE = re.compile(r"[^\s\n](?:[^\n]*\S)?")
 _ROW = re.compile(r"\|.*\|$")

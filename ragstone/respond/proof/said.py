@@ -5,7 +5,8 @@ from __future__ import annotations
 from ragstone.core.frozen import frozen
 from ragstone.core.words import Word
 from ragstone.language.facts import words
-from ragstone.respond.proof.figures import Figure, figures
+from ragstone.respond.proof.figure import Figure
+from ragstone.respond.proof.figures import figures
 
 
 @frozen

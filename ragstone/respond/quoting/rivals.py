@@ -21,7 +21,8 @@ from ragstone.core.words import Word
 from ragstone.language import lexicon
 from ragstone.language.facts import Vocabulary, initials, words
 from ragstone.respond.drafts import cite, moved
-from ragstone.respond.proof.figures import Figure, figures, same
+from ragstone.respond.proof.figure import Figure, same
+from ragstone.respond.proof.figures import figures
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quoted_text import written
 from ragstone.respond.quoting.quotes import Quote, words_of

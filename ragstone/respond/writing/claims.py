@@ -20,7 +20,8 @@ from ragstone.core.records import Hit
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import Word, lexical, words
 from ragstone.respond import markdown
-from ragstone.respond.proof.figures import figures, is_period, same
+from ragstone.respond.proof.figure import is_period, same
+from ragstone.respond.proof.figures import figures
 from ragstone.respond.writing.absence import is_absence
 
 Claim = Literal["fact", "nothing", "verdict", "absence"]
