@@ -132,12 +132,6 @@ def test_tells_a_refusal_from_an_answer(first: Told | None, claims: list[Claim],
     assert told_by(first, claims) == told
 
 
-def test_proved_facts_below_no_are_an_answer():
-    assert told_by("nothing", ["fact", "nothing", "fact"], proved=True) == "all"
-    assert told_by("nothing", ["fact", "absence"], proved=True) == "nothing"
-    assert told_by("nothing", ["nothing"], proved=True) == "nothing"
-
-
 @pytest.mark.parametrize("word", ["Yes", "No", "Ja", "Nein", "Taip", "Ne", "Ya", "Tidak", "**Yes**"])
 def test_yes_or_no_alone(word: str):
     assert claim(f"{word}.") == "verdict"

@@ -184,6 +184,14 @@ def test_proved_facts_below_a_first_line_no_are_an_answer(embedder: MiniLM, said
     assert answer.outcome == outcome
 
 
+def test_proved_facts_below_no_are_none_if_the_documents_do_not_answer(embedder: MiniLM):
+    asked = evidence(embedder, "Who wrote the national anthem of Peru?")
+    model = ScriptedModel("FOUND: no\nMasks are sold at the entrance for two euros [1].")
+    answer = draft(streamed(embedder, model, asked))
+    assert answer.outcome == "refusal"
+    assert "Masks are sold at the entrance for two euros" in answer.text
+
+
 @pytest.mark.parametrize(
     "written",
     [

@@ -3,7 +3,6 @@
 The prompt asks for a first line that a small model can write: ``FOUND: yes``, ``FOUND: partly`` or ``FOUND: no``. The
 line is taken off. If it is missing, the sentences decide: a reply that begins by saying that the documents do not tell
 something is a refusal, in whatever words, unless several facts follow. One fact is usually only what comes closest.
-Below "no", facts are an answer if the documents support all of them and none says that something is missing.
 """
 
 from __future__ import annotations
@@ -117,17 +116,16 @@ def _verdict() -> re.Pattern[str]:
     return re.compile(rf"\W{{0,6}}(?:{any_of(_verdicts())})\W{{1,4}}", re.IGNORECASE)
 
 
-def told_by(first: Told | None, claims: Sequence[Claim], *, proved: bool = False) -> Told:
+def told_by(first: Told | None, claims: Sequence[Claim]) -> Told:
     """Return how much of the question a reply answers.
 
     Args:
         first: what its first line says; None without one.
         claims: what its sentences claim, in order.
-        proved: whether the documents support all of these.
     """
     stated = [one for one in claims if one != "nothing"]
     denies = "absence" in stated
-    if first == "nothing" and (denies or not proved or "fact" not in stated):
+    if first == "nothing":
         return "nothing"
     if first is None and denies and stated[0] == "absence" and stated.count("fact") < PARTLY:
         return "nothing"
