@@ -158,9 +158,28 @@ READ = {
         evidence=0.19,
         short=0.01,
         most=0.93,
-    )
+    ),
+    "e5-small": Coefficients(
+        usual=0.47,
+        bias=-4.21,
+        above=11.36,
+        covered=0.47,
+        mistyped=0.11,
+        words=0.87,
+        foreign=0.0,
+        odds=0.14,
+        total=0.57,
+        answers=0.23,
+        behind=0.12,
+        evidence=0.12,
+        short=-0.01,
+        most=0.93,
+    ),
 }
 """The same for passages that the reader has read. It reads nothing for other embedders.
+
+With e5-small, the area under the curve rises on 9 of 10 sets, each left out, by .038 on average: from .848 to .901 on
+CLAP NQ, from .660 to .788 on SQuAD 2.0.
 
 ``most`` is chosen, not fitted: 28 collections of manuals, filings, handbooks and news, which cannot be published, had
 117 answers that were said to be .95 sure, and 88% were right. The rest had the right words and not the answer, which no
