@@ -171,28 +171,6 @@ def test_a_first_line_alone_is_a_refusal(embedder: MiniLM, reply: str):
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome"),
-    [
-        ("Masks are sold at the entrance for two euros [1]. The museum was founded in 1921 [1].", "answer"),
-        ("Masks are sold at the entrance for two euros [1]. The director is Anna Berg.", "refusal"),
-        ("Masks are sold at the entrance for two euros [1]. The sources name no opening hours.", "refusal"),
-        ("Here is what comes closest:", "refusal"),
-    ],
-)
-def test_proved_facts_below_a_first_line_no_are_an_answer(embedder: MiniLM, said: str, outcome: str):
-    answer = draft(streamed(embedder, ScriptedModel(f"FOUND: no\n{said}"), evidence(embedder)))
-    assert answer.outcome == outcome
-
-
-def test_proved_facts_below_no_are_none_if_the_documents_do_not_answer(embedder: MiniLM):
-    asked = evidence(embedder, "Who wrote the national anthem of Peru?")
-    model = ScriptedModel("FOUND: no\nMasks are sold at the entrance for two euros [1].")
-    answer = draft(streamed(embedder, model, asked))
-    assert answer.outcome == "refusal"
-    assert "Masks are sold at the entrance for two euros" in answer.text
-
-
-@pytest.mark.parametrize(
     "written",
     [
         "Okay! Based on the sources, here is the answer to your question:\n\nQuestion: Where?\n\nAnswer: {}",

@@ -244,10 +244,7 @@ class WritingAnswerer:
             notices=(*self._notices, *answer.notices(self._model.name)),
         )
         if answer.told == "nothing" or not draft.text:
-            quoted = await self.quoted(evidence, request)
-            # A small model may write "FOUND: no" above the answer; it does not count against proof and reader together.
-            if not (answer.is_proved and quoted.outcome == "answer"):
-                return refused(draft, evidence, quoted, self._settings)
+            return refused(draft, evidence, await self.quoted(evidence, request), self._settings)
         return draft
 
 
@@ -277,11 +274,6 @@ class WrittenAnswer:
     def support(self) -> float:
         """The share of claims that the evidence supports."""
         return sum(one.supported for one in self.proofs) / len(self.proofs) if self.proofs else 1.0
-
-    @property
-    def is_proved(self) -> bool:
-        """Whether it states facts, the evidence supports all of them, and nothing is said to be missing."""
-        return "fact" in self.claims and "absence" not in self.claims and self.support == 1 and not self.dropped
 
     @property
     def proofs(self) -> list[Proof]:
