@@ -21,6 +21,8 @@ _RANGE = re.compile(r"(\d{1,2})\s*[-–]\s*(\d{1,2})")
 _NUMBER = re.compile(r"(?<![\d†:])\d{1,2}(?!\d)")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _DETAIL = re.compile(r"[:†][^\]】),;&]*")
+_CLOSES = re.compile(r"[\])】〕］>⁰¹²³⁴⁵⁶⁷⁸⁹]")
+"""What every mark ends with."""
 _NO_TITLE = re.compile(r"[\s\[\]|`*<>]+")
 _QUOTES = re.compile(r"[\"“”„«»]")
 _LONGEST_TITLE = 80
@@ -106,6 +108,8 @@ class Marks:
 
     def unsettled(self, text: str) -> int:
         """Return where the last marks of a text begin, if more text may tell what they are; else its end."""
+        if not _CLOSES.search(text):
+            return len(text)
         last = groups(_spans(self._found(text)), text)[-1:]
         waits = last and not is_settled(last[0], text)
         return last[0][0].start if waits else len(text)
