@@ -26,8 +26,7 @@ from ragstone import chunk
 from ragstone.core.request import Request
 from ragstone.respond.drafts import cite
 from ragstone.respond.quoting.evidence_model import SentenceFeatures, features_of
-from ragstone.respond.quoting.extractive import likely_of
-from ragstone.respond.quoting.quotes import Amount, chosen
+from ragstone.respond.quoting.quotes import Amount, chosen, likely_of
 from ragstone.respond.quoting.quotes import passages as joined
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.review.citations import touches

@@ -5,8 +5,9 @@
 currencies, and `places` its countries. To add a language, add a file with the entries of ``en.yaml``.
 """
 
+from ragstone.language.recognised import language_of
 from ragstone.language.texts import Drafts, Phrases, Replies, drafts, phrases, replies
-from ragstone.language.words import Words, language_of, languages, lexicon, plain
+from ragstone.language.words import Words, languages, lexicon, plain
 
 __all__ = [
     "Drafts",

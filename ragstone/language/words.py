@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Any
@@ -12,10 +12,6 @@ from typing import Any
 from ragstone.core.kinds import SearchKind
 from ragstone.language.files import languages, table
 
-MIN_EVIDENCE = 2
-"""Function words needed to recognise a language: at least this many, and this many times those of any other."""
-
-_WORD = re.compile(r"[^\W\d_]+")
 _LETTER = r"[^\W_]"
 
 
@@ -422,47 +418,6 @@ def lexicon(language: str = "") -> Words:
 def written_in(language: str) -> Words:
     """Return the words of the texts of a language; of English if it has no file."""
     return Words([table(language if language in languages() else "en")])
-
-
-def language_of(question: str) -> str:
-    """Return the language of a question by its function words, such as "wie" and "ist"; empty if it is not clear.
-
-    If they are too few, a first word such as "welche" decides. It may differ from the language of the documents. Of
-    1,152 questions of XQuAD in English and German, 1,102 are recognised and none wrongly.
-    """
-    found = [plain(word) for word in _WORD.findall(question)]
-    counts = {
-        language: sum(map(function_words.__contains__, found)) for language, function_words in _function_words().items()
-    }
-    best, second = sorted(counts, key=lambda language: -counts[language])[:2]
-    if counts[best] >= MIN_EVIDENCE * max(1, counts[second]):
-        return best
-    return _asked_in(question, {language for language, count in counts.items() if count})
-
-
-def _asked_in(question: str, heard: Set[str]) -> str:
-    """Return the language that alone has the first word of a question for asking; empty if there is none.
-
-    Function words of another language, which are among those ``heard``, leave it open. "WHO" and "APA" are names.
-    """
-    first = next(iter(question.split()), "").strip("\"'„“«¿(?,:")
-    if not _WORD.fullmatch(first) or first.isupper():
-        return ""
-    asked = {language for language, words in _first_words().items() if plain(first) in words}
-    return min(asked) if len(asked) == 1 and heard <= asked else ""
-
-
-@cache
-def _function_words() -> Mapping[str, frozenset[str]]:
-    """Return the stop words and question words of each language."""
-    return {one: written_in(one).stop | written_in(one).question_words for one in languages()}
-
-
-@cache
-def _first_words() -> Mapping[str, frozenset[str]]:
-    """Return the single words that begin questions, of each language that is asked in."""
-    tables = {one: table(one) for one in languages()}
-    return {one: frozenset(map(plain, its["message"]["again"])) for one, its in tables.items() if "message" in its}
 
 
 @lru_cache(maxsize=50_000)

@@ -10,16 +10,17 @@ from ragstone.core.headings import QUESTION_LEVEL
 from ragstone.core.records import Mark
 
 _FEWEST, _PARAGRAPHS = 3, 10
-"""A FAQ has so many questions, and one in so many paragraphs. Interviews do, too; texts that just ask have fewer."""
-_MARKER = r"(?:[^\W\d_]\d{0,3}[:.)]|\d{1,3}[.)])[ \t]+"
-"""A letter or a number before a question: "Q:", "F2.", "3)"."""
+"""A FAQ has at least this many questions, and one in this many paragraphs. So do interviews; other texts ask less."""
+_LETTER = r"[^\W\d_]\d{0,3}[:.)][ \t]+"
+"""A letter before a question, perhaps with a number: "Q:", "F2."."""
+_MARKER = rf"(?:{_LETTER}|\d{{1,3}}[.)][ \t]+)"
 _ASKED = re.compile(
     rf"(?:\A|\n[ \t]*\n|\n(?={_MARKER}))(?:<details>[ \t]*\n)?((?=[*_<]{{0,5}}[\w¿])[^\n|]{{2,200}}[?？؟]"
     r"(?:[*_]{1,3}|</summary>)?)[ \t]*(?=\n)"
 )
 """A question with its markup. Lines in quotation marks, or behind a dash, are what somebody says."""
-_LETTER = re.compile(r"[^\W\d_]\d{0,3}[:.)][ \t]+")
-_MARKUP = re.compile(r"[*_`]|</?(?:details|summary)>")
+_NO_WORDS = re.compile(rf"[*_`]|</?(?:details|summary)>|\A[*_]{{0,5}}{_LETTER}")
+"""What a heading leaves out of its line."""
 
 
 def with_questions(text: str, marks: Sequence[Mark]) -> tuple[Mark, ...]:
@@ -40,8 +41,7 @@ def with_questions(text: str, marks: Sequence[Mark]) -> tuple[Mark, ...]:
 
 
 def _label(line: str) -> str:
-    words = _MARKUP.sub("", line).strip()
-    return words[letter.end() :] if (letter := _LETTER.match(words)) else words
+    return _NO_WORDS.sub("", line).strip()
 
 
 def _is_in(blocks: Sequence[Mark], position: int) -> bool:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ragstone.core.headings import is_question
 from ragstone.core.records import Span, TokenVectors
 from ragstone.core.request import Request
 from ragstone.core.threads import check, computed, side_by_side
@@ -212,8 +213,8 @@ def leading_question(passage: str) -> str:
     """Return the first line of a passage if it is a question and has an answer below it; otherwise an empty text."""
     line, _, answer = passage.partition("\n")
     line = line.strip()
-    is_question = line.endswith(("?", "？", "؟")) and len(line) <= _LONGEST_QUESTION
-    return line if is_question and answer.strip() else ""
+    asks = is_question(line) and len(line) <= _LONGEST_QUESTION
+    return line if asks and answer.strip() else ""
 
 
 def trusted(coverage: float, *, least: float, most: float, covered: float) -> float:

@@ -36,7 +36,7 @@ class Overlap:
     """
 
     def __init__(
-        self, passage: Passage, asked: Sequence[Word], weights: NDArray[np.float64], own: Sequence[Figure] = ()
+        self, passage: Passage, asked: Sequence[Word], weights: NDArray[np.float64], own: Sequence[Figure]
     ) -> None:
         self.passage, self.weights = passage, weights
         self._asked, self._own = asked, own
@@ -107,7 +107,7 @@ class Overlap:
 
 
 def hold(
-    asked: Sequence[Word], weights: NDArray[np.float64], passages: Sequence[Passage], own: Sequence[Figure] = ()
+    asked: Sequence[Word], weights: NDArray[np.float64], passages: Sequence[Passage], own: Sequence[Figure]
 ) -> list[Overlap]:
     """Return how much of a sentence each passage holds, given its words and its figures."""
     return [Overlap(passage, asked, weights, own) for passage in passages]

@@ -18,7 +18,7 @@ from ragstone.language import language_of, lexicon, plain
 from ragstone.language.facts import Word, alike, words
 from ragstone.language.words import any_of
 from ragstone.respond.proof.arithmetic import derived
-from ragstone.respond.proof.figure import NAMED, Figure, code_of, same
+from ragstone.respond.proof.figure import NAMED, Figure, code_of, is_year, same
 from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.passages import Passage, Placed
 from ragstone.respond.proof.said import Said
@@ -207,7 +207,7 @@ def _kind(figure: Figure) -> str:
     """Return what a bare figure seems to be."""
     if figure.unit or not figure.values:
         return figure.unit and "unit"
-    return "year" if figure.values[0] == int(figure.values[0]) and 1500 <= figure.values[0] <= 2100 else "number"
+    return "year" if is_year(figure) else "number"
 
 
 def _other_version(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | None:

@@ -30,6 +30,7 @@ DEGREES = "°"
 """The unit of a figure in degrees of any scale, with which those of each scale begin."""
 HALF_DAY = re.compile(r"[ap]\.?m", re.IGNORECASE)
 _NO_WORD = re.compile(r"\W")
+_APART = frozenset(".,'’\u00a0\u202f ")
 _LOOSE = 0.015
 """Share by which converted units may differ: a month may have 30 days."""
 _BARE = 100
@@ -73,8 +74,9 @@ def is_period(one: Figure) -> bool:
 
 
 def is_year(one: Figure) -> bool:
-    """Return whether a bare figure is written as a year is."""
-    return not one.unit and one.scale == 1 and one.shown.isdigit() and 1900 <= one.values[0] <= 2100
+    """Return whether a bare figure may be a year, which has no digits apart: 2023, but not 2,023."""
+    is_bare = not one.unit and one.scale == 1 and _APART.isdisjoint(one.shown)
+    return is_bare and bool(one.values) and one.values[0] == int(one.values[0]) and 1500 <= one.values[0] <= 2100
 
 
 def same(own: Figure, other: Figure) -> bool:

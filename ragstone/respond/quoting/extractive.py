@@ -19,7 +19,7 @@ from ragstone.core.frozen import frozen
 from ragstone.core.kinds import Kind
 from ragstone.core.protocols import PassageReader, SentenceSplitter, TokenMatcher, Weigher
 from ragstone.core.question import Question
-from ragstone.core.records import Chunk, Evidence, Hit, date_of
+from ragstone.core.records import Chunk, Evidence, date_of
 from ragstone.core.request import Request
 from ragstone.language import facts, phrases
 from ragstone.respond.drafts import (
@@ -31,11 +31,11 @@ from ragstone.respond.drafts import (
     replayed,
 )
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
-from ragstone.respond.quoting.evidence_model import SentenceFeatures, evidence_model, features_of
+from ragstone.respond.quoting.evidence_model import evidence_model, features_of
 from ragstone.respond.quoting.likely_passage import likely_draft
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quoted_text import labels_of, written
-from ragstone.respond.quoting.quotes import Likely, Quote, best, chosen, passages, quote_of, whole_lists, words_of
+from ragstone.respond.quoting.quotes import Likely, Quote, best, chosen, likely_of, passages, whole_lists, words_of
 from ragstone.respond.quoting.rivals import (
     Rivals,
     are_of_several_versions,
@@ -58,15 +58,11 @@ _WORD = re.compile(r"\w+")
 WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
 """The kinds of question that ask for a whole list, or for all steps."""
 
-TYPED: frozenset[Kind] = frozenset({"keywords", "statement"})
-"""The kinds of questions that are none by their form."""
 _WORTH_A_LOOK = 0.1
 """The least probability of a second passage, or of one in a newer version, as a share of the likeliest one's.
 
 Below it, 3 of 214 second passages had an answer that the first lacked, on 13 sets of questions; above it, 72 of 598.
 """
-_FEW = 2
-"""Blanks of the shortest question of which a repetition is no accident."""
 _MOST_LIKELY = 1 - 1e-6
 """The largest probability of a sentence whose odds are finite."""
 _RISK_TOO_SMALL = (
@@ -315,36 +311,6 @@ class ExtractiveAnswerer:
             and one.quote.hit.chunk.document_id not in left
         ]
         return replace(reading, quoted=[replace(first, quote=versions.quote), *kept], rivals=versions)
-
-
-def likely_of(
-    question: Question,
-    scored: Sequence[Sentence],
-    features: Sequence[SentenceFeatures],
-    probabilities: Sequence[float],
-    hits: Sequence[Hit],
-) -> list[Likely]:
-    """Return the sentences that can be quoted, in reading order.
-
-    What repeats the whole question, as an example of a command or a log of questions does, does not answer it.
-    """
-    quotes = [quote_of(one, hits) for one in scored]
-    return [
-        Likely(quote=quote, probability=probability, refers=bool(known.refers), told=one.told)
-        for one, quote, known, probability in zip(scored, quotes, features, probabilities, strict=True)
-        if quote and not _repeats(question, quote)
-    ]
-
-
-def _repeats(question: Question, quote: Quote) -> bool:
-    """Return whether a quote contains all words of a question in their order, and the question has a few.
-
-    Keywords, or the beginning of a sentence, may be looked for as they stand.
-    """
-    if question.kind in TYPED:
-        return False
-    asked = words_of(question.text)
-    return asked.count(" ") >= _FEW and f" {asked} " in f" {words_of(quote.text)} "
 
 
 def _best_of_documents(likely: Sequence[Likely]) -> list[Likely]:

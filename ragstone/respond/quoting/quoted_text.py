@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ragstone.core.answers import Citation, Statement
+from ragstone.core.headings import is_question
 from ragstone.core.question import Question
 from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.drafts import unmarked
 from ragstone.respond.links import strip_links, strip_links_from_code
-from ragstone.respond.quoting.quotes import Quote, is_question
+from ragstone.respond.quoting.quotes import Quote
 from ragstone.respond.quoting.scored import language_at_start, refers_back
 
 MAX_LABEL = 60

@@ -13,14 +13,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ragstone.core.frozen import frozen
+from ragstone.core.headings import is_question
+from ragstone.core.kinds import Kind
+from ragstone.core.question import Question
 from ragstone.core.records import Chunk, Hit, Span
 from ragstone.respond import passage_structure as structure
+from ragstone.respond.quoting.evidence_model import SentenceFeatures
 from ragstone.respond.quoting.scored import Sentence, Told, language_at_start
 
 _WORD = re.compile(r"\w+")
 _ONE_WORD = re.compile(r"[^\W\d_]+[.!]\s+")
 _GAP = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,2}[.)])\s+|\[\d{1,3}\]\s*)?")
 """What may stand between two sentences of one passage: white space, and the mark of a list item or a footnote."""
+_TYPED: frozenset[Kind] = frozenset({"keywords", "statement"})
+"""The kinds of questions that are none by their form."""
+_FEW = 2
+"""Blanks of the shortest question of which a repetition is no accident."""
 
 
 @frozen
@@ -82,6 +90,36 @@ def quote_of(sentence: Sentence, hits: Sequence[Hit]) -> Quote | None:
     return replace(quote, span=_with_yes_or_no(chunk, structure.with_term(chunk.text, extended)), code=after)
 
 
+def likely_of(
+    question: Question,
+    scored: Sequence[Sentence],
+    features: Sequence[SentenceFeatures],
+    probabilities: Sequence[float],
+    hits: Sequence[Hit],
+) -> list[Likely]:
+    """Return the sentences that can be quoted, in reading order.
+
+    What repeats the whole question, as an example of a command or a log of questions does, does not answer it.
+    """
+    quotes = [quote_of(one, hits) for one in scored]
+    return [
+        Likely(quote=quote, probability=probability, refers=bool(known.refers), told=one.told)
+        for one, quote, known, probability in zip(scored, quotes, features, probabilities, strict=True)
+        if quote and not _repeats(question, quote)
+    ]
+
+
+def _repeats(question: Question, quote: Quote) -> bool:
+    """Return whether a quote contains all words of a question in their order, and the question has a few.
+
+    Keywords, or the beginning of a sentence, may be looked for as they stand.
+    """
+    if question.kind in _TYPED:
+        return False
+    asked = words_of(question.text)
+    return asked.count(" ") >= _FEW and f" {asked} " in f" {words_of(quote.text)} "
+
+
 def passages(quotes: Sequence[Quote]) -> list[Quote]:
     """Return the quotes in reading order: neighbours as one, nothing twice, each followed by the code it introduces."""
     joined: list[Quote] = []
@@ -112,11 +150,6 @@ def are_neighbours(first: Quote, second: Quote) -> bool:
         return False
     gap = first.hit.chunk.text[first.span.end : second.span.start]
     return second.span.start <= first.span.end or _GAP.fullmatch(gap) is not None
-
-
-def is_question(text: str) -> bool:
-    """Return whether a title or a passage ends as a question."""
-    return text.rstrip().endswith(("?", "？", "؟"))
 
 
 def words_of(text: str) -> str:
