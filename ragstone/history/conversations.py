@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ragstone.core.access import NAMESPACE_MARK, Reader
 from ragstone.core.answers import Turn
@@ -18,6 +19,8 @@ LONGEST_SESSION = 200
 _LAST = 2**62
 _SOON = 10.0
 """Seconds within which an answer is stored after its turn."""
+COPIED_TO = "copied_to"
+"""Key, in the JSON of a complete answer, of the session into which it was copied."""
 
 _OF_A_SESSION = ("names", "shares")
 """Tables whose rows belong to a session and are deleted with it."""
@@ -127,7 +130,7 @@ class Conversations:
         Raises:
             KnowledgeBaseError: the journal cannot be read.
         """
-        # The complete answer was stored right after the turn.
+        # The complete answer was stored right after the turn, and any copy of it has the same time.
         sql = """
             SELECT t.turn, t.at, t.question, t.answer, t.crc, r.id, r.answer FROM turns t
             LEFT JOIN responses r ON r.at BETWEEN t.at AND t.at + ?4 AND r.reader = ?3 AND r.question = t.question
@@ -135,15 +138,17 @@ class Conversations:
                 SELECT turn FROM turns WHERE session = ?1 AND turn <= ?5 ORDER BY turn DESC LIMIT ?6
             ) ORDER BY t.turn, r.at
         """
-        out = dict[int, StoredTurn]()
+        out, ranks = dict[int, StoredTurn](), dict[int, int]()
         oldest = self._oldest(self._clock())
         with self._journal.reading() as db:
             rows = db.execute(sql, [session, oldest, who, _SOON, newest, most]) if db else ()
             for turn, at, question, answer, crc, id, told in rows:
-                if crc != row_crc(session, at, question, answer) or (turn in out and out[turn].response_id):
+                if crc != row_crc(session, at, question, answer):
                     continue
-                response_id = id if id and json.loads(told)["answer"]["answer"] == answer else ""
-                out[turn] = StoredTurn(at=at, question=question, answer=answer, response_id=response_id, number=turn)
+                rank = _rank(json.loads(told), answer, session) if id else 0
+                if turn not in out or rank > ranks[turn]:
+                    ranks[turn], known = rank, id if rank else ""
+                    out[turn] = StoredTurn(at=at, question=question, answer=answer, response_id=known, number=turn)
         return list(out.values())
 
     def sessions(self, namespace: str = "", q: str = "") -> list[Session]:
@@ -256,6 +261,13 @@ class Conversations:
 
     def _oldest(self, now: float) -> float:
         return now - self._days * DAY
+
+
+def _rank(kept: Mapping[str, Any], answer: str, session: str) -> int:
+    """Return how sure it is that a complete answer is that of a turn: 0 if it is not, 2 if it was copied with it."""
+    if kept["answer"]["answer"] != answer or kept.get(COPIED_TO, session) != session:
+        return 0
+    return 2 if COPIED_TO in kept else 1
 
 
 def put_turn(db: JournalDatabase, session: str, at: float, turn: Turn) -> None:

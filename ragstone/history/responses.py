@@ -12,7 +12,7 @@ from ragstone.core.answers import Answer
 from ragstone.core.errors import NotFound, RateLimited, UsageError
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Considered, Hit, Step
-from ragstone.history.conversations import DAY
+from ragstone.history.conversations import COPIED_TO, DAY
 from ragstone.history.journal import row_crc
 from ragstone.history.store import JournalDatabase, JournalStore
 
@@ -285,8 +285,15 @@ class Responses:
         return Opinions(up=counts.get(VOTES["up"], 0), down=counts.get(VOTES["down"], 0))
 
 
-def put_response(db: JournalDatabase, kept: Response, reader: Reader) -> None:
-    """Store an answer without its feedback for a reader, as part of a transaction."""
+def put_response(db: JournalDatabase, kept: Response, reader: Reader, *, copied_to: str = "") -> None:
+    """Store an answer without its feedback for a reader, as part of a transaction.
+
+    Args:
+        db: the journal.
+        kept: the answer.
+        reader: whose it is.
+        copied_to: the session whose turn a copy belongs to; the reader may have the original as well.
+    """
     fields: dict[str, Any] = {
         "answer": kept.answer,
         "hits": [asdict(one) for one in kept.passages],
@@ -294,6 +301,8 @@ def put_response(db: JournalDatabase, kept: Response, reader: Reader) -> None:
     }
     if kept.is_private:
         fields["private"] = True
+    if copied_to:
+        fields[COPIED_TO] = copied_to
     if kept.asker:
         fields["groups"] = None if kept.asker.groups is None else sorted(kept.asker.groups)
     row = (kept.response_id, kept.at, reader.who, _storable(kept.question), json.dumps(fields))

@@ -118,7 +118,7 @@ class Shares:
             for one in turns:
                 put_turn(db, session, one.at, one.turn)
                 if one.response:
-                    put_response(db, one.response, reader)
+                    put_response(db, one.response, reader, copied_to=session)
 
     def _those(self, which: str, value: str) -> list[Share]:
         sql = f"SELECT {_COLUMNS}, crc FROM shares WHERE {which} AND (until IS NULL OR until > ?) ORDER BY made DESC"  # noqa: S608

@@ -163,6 +163,21 @@ def written(engine: KnowledgeBase, session: str) -> None:
         db.execute("UPDATE responses SET answer = ?, crc = ? WHERE id = ?", [row[-1], row_crc(*row), last])
 
 
+def test_a_copy_of_ones_own_conversation_has_its_own_answers(engine: KnowledgeBase, talk: str) -> None:
+    secret, all_read = link(engine, talk, ANN), engine.history.turns(talk, reader=ANN)[1]
+    add(engine, document(0, ("board",)))  # in the evidence of the harbour, but not cited
+    copies = [engine.history.copy_shared(secret, reader=ANN) for _ in range(2)]
+    read = [
+        [one for one in engine.history.turns(copy, reader=ANN) if one.question == all_read.question] for copy in copies
+    ]
+    ids = [one.response_id for [one] in read]
+    assert len({*ids, all_read.response_id, ""}) == 4
+    for id in ids:
+        kept = engine.history.response(id, reader=ANN)
+        assert "0.md" not in [one.document_id for one in kept.passages]
+    assert engine.history.turns(talk, reader=ANN)[1] == all_read
+
+
 def test_what_a_model_wrote_after_a_withheld_answer_is_withheld(engine: KnowledgeBase, talk: str) -> None:
     add(engine, Document(id="lift.md", text="The lift is red."))
 
