@@ -16,6 +16,8 @@ from ragstone.core.records import Chunk, Span
 _BAR = re.compile(r"(?<!\\)\|")
 _DELIMITERS = re.compile(r"[\s:|]*-[\s:|-]*")
 """The line below the headings of a Markdown table."""
+_PROSE = 8
+"""Words from which a line with one cell is text and not only the heading of a section."""
 _TOTAL = re.compile(r"\W*(?:sub-?)?total\b", re.IGNORECASE)
 
 
@@ -53,14 +55,15 @@ class Row:
 class Table:
     """The rows of a chunk below its column headings.
 
-    ``body`` are their lines in the text of the chunk, with those of sections. ``columns`` are the headings of each
-    column; ``caption`` is the text above the table. ``file`` is the data file of the only row; empty for the table of a
-    document.
+    ``body`` are their lines in the text of the chunk, with those of sections; ``prose`` are those that are text across
+    the table, as in forms and invoices. ``columns`` are the headings of each column; ``caption`` is the text above the
+    table. ``file`` is the data file of the only row; empty for the table of a document.
     """
 
     rows: tuple[Row, ...]
     columns: tuple[tuple[str, ...], ...]
     body: tuple[Span, ...] = ()
+    prose: tuple[Span, ...] = ()
     caption: str = ""
     file: str = ""
 
@@ -88,14 +91,21 @@ def table_of(chunk: Chunk) -> Table | None:
     above = [[text for _, text in _cells(line, 0, fenced=markdown)] for line in header]
     rows = [_cells(line, at, fenced=markdown) for at, line in body]
     width = max(map(len, [*above, *rows]), default=0)
-    if not any(sum(bool(text) for _, text in row) > 1 for row in rows):
+    filled = [[text for _, text in row if text] for row in rows]
+    if all(len(texts) < 2 for texts in filled):
         return None
     columns = tuple(_path([row[n] for row in above if n < len(row)]) for n in range(width))
     caption = " ".join(_fact(chunk, "table_caption").split())
+    spans = [Span(start=at, end=at + len(line)) for at, line in body]
     return Table(
         rows=tuple(_rows(body, rows, columns, _fact(chunk, "table_sections"))),
         columns=columns,
-        body=tuple(Span(start=at, end=at + len(line)) for at, line in body),
+        body=tuple(spans),
+        prose=tuple(
+            span
+            for span, texts in zip(spans, filled, strict=True)
+            if len(texts) == 1 and len(texts[0].split()) >= _PROSE
+        ),
         caption=caption,
     )
 

@@ -49,6 +49,13 @@ def test_takes_headings_from_facts_on_later_chunks():
     assert row.cells[1].label == ("Net sales", "Services")
 
 
+def test_text_across_a_table_is_prose():
+    line = "Insured Gabriel Diaz Make Jeep Model Grand Cherokee Estimator Ellis Turner"
+    table = table_of(chunk(f"{line}\nBody labour\nParts | 2,100\nTotal | 2,730", is_table=True, table_header=""))
+    assert table is not None
+    assert [span.of(f"{line}\n") for span in table.prose] == [line]
+
+
 def test_reads_markdown_with_and_without_its_rule():
     whole = "| Year | Winner |\n|------|--------|\n| 1998 | France |\n| 2002 | Brazil |"
     table = table_of(chunk(whole, is_table=True, table_header="| Year | Winner |", header_rows=1))

@@ -338,6 +338,15 @@ def test_answers_from_a_table(model: MiniLM):
     assert "Masks are sold at the entrance" in answer(model, "Where are masks sold?", found).text
 
 
+def test_quotes_the_text_across_a_form(model: MiniLM):
+    line = "The car of Gabriel Diaz was examined by Ellis Turner in the garage."
+    text = f"{line}\nParts | 2,100\nLabour | 630"
+    form = Document(id="form", title="Estimate", text=text, marks=(Mark(kind="table", start=0, end=len(text)),))
+    draft = answer(model, "Who examined the car of Gabriel Diaz?", hits(model, form))
+    assert not draft.abstained
+    assert [one.quote for one in draft.citations] == [line]
+
+
 def test_shows_a_row_that_may_answer(model: MiniLM):
     question = "What did the shop of the castle in Vilnius lose to thieves?"
     draft = answer(model, question, hits(model, TABLE), closest_from=0.01)

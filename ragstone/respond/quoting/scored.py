@@ -76,7 +76,7 @@ async def read(
     reader: PassageReader | None = None,
 ) -> list[Sentence]:
     """Return the sentences of the best chunks, and of web pages, with their scores; tables have cells instead."""
-    prose = [hit for hit in evidence.hits if table_of(hit.chunk) is None and not is_only_heading(hit.chunk.text)]
+    prose = [hit for hit in evidence.hits if _has_prose(hit.chunk)]
     best, more = prose[:PASSAGES], prose[PASSAGES:]
     hits = (*best, *(hit for hit in more if hit.chunk.is_outside))
     question, texts = evidence.question.text, [hit.chunk.headed for hit in hits]
@@ -87,6 +87,23 @@ async def read(
         sentence
         for place, (hit, match, reading) in enumerate(zip(hits, matches, readings, strict=True))
         for sentence in _scored(hit, match, reading, place, split)
+    ]
+
+
+def _has_prose(chunk: Chunk) -> bool:
+    table = table_of(chunk)
+    return bool(table.prose) if table else not is_only_heading(chunk.text)
+
+
+def _sentences(chunk: Chunk, split: SentenceSplitter) -> list[Span]:
+    """Return the sentences of a chunk: in a table, those of the text across it."""
+    table = table_of(chunk)
+    if table is None:
+        return list(split(chunk.text))
+    return [
+        Span(start=line.start + one.start, end=line.start + one.end)
+        for line in table.prose
+        for one in split(line.of(chunk.text))
     ]
 
 
@@ -107,7 +124,7 @@ def _scored(
     above = question_above(hit.chunk)
     asked = match.score(above) if above else None
     scored: list[Sentence] = []
-    for number, span in enumerate(_quotable(split(hit.chunk.text), hit.chunk)):
+    for number, span in enumerate(_quotable(_sentences(hit.chunk, split), hit.chunk)):
         within = Span(start=span.start + offset, end=span.end + offset)
         judgement = None
         if reading:
