@@ -27,6 +27,7 @@ class Phrases:
     sources: str
     found: str
     older: str
+    newer: str
     disagree: str
     chain: str
     listed: str

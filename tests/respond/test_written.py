@@ -532,3 +532,42 @@ def test_a_failed_proof_ends_the_answer(embedder: MiniLM):
 
     with pytest.raises(Damaged):
         asyncio.run(answered())
+
+
+POLICY_2024, POLICY_2026 = (
+    Document(
+        id=f"policy-{year}",
+        title="Travel policy",
+        text=f"The company pays for hotels up to {limit} euros a night. Trips are booked by the office in Leith.",
+        metadata={"version_of": "travel policy", "date": f"{year}-01-01"},
+    )
+    for year, limit in ((2024, 110), (2026, 135))
+)
+HOTELS = "How much does the company pay for hotels?"
+OLD, NEW = "The company pays up to 110 euros a night for hotels [2].", "It pays up to 135 euros a night for hotels [1]."
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "is_told"),
+    [
+        (HOTELS, OLD, True),
+        (HOTELS, NEW, False),
+        (HOTELS, f"{OLD} {NEW}", False),
+        (HOTELS, "Trips are booked by the office in Leith [2].", False),
+        ("How much did the company pay for hotels in 2024?", OLD, False),
+        (HOTELS, "FOUND: no\nThe passages do not say it.", False),
+    ],
+)
+def test_newer_versions_stand_below_an_answer_that_rests_on_older_ones(
+    embedder: MiniLM, question: str, reply: str, *, is_told: bool
+):
+    model = ScriptedModel(reply)
+    parts = streamed(embedder, model, evidence(embedder, question, POLICY_2026, POLICY_2024))
+    answer = draft(parts)
+    _, lead, newer = answer.text.partition("\n\nA newer version says:\n")
+    assert bool(lead) == is_told
+    if is_told:
+        assert newer == "Travel policy (2026-01-01): The company pays for hotels up to 135 euros a night. [2]"
+        assert [one.document_id for one in answer.citations] == ["policy-2024", "policy-2026"]
+        assert "".join(one.as_shown for one in parts if isinstance(one, SentenceClosed)) == answer.text
+        assert answer.support == 1.0

@@ -23,13 +23,16 @@ from ragstone.core.request import Request
 from ragstone.language import phrases
 from ragstone.respond import markdown
 from ragstone.respond.drafts import cite, instead, refused, replayed
+from ragstone.respond.links import strip_links
 from ragstone.respond.passage_structure import ends_in_code
 from ragstone.respond.proof.by_model import ModelChecker
 from ragstone.respond.proof.records import Checker, Proof, Quote
 from ragstone.respond.proof.sentences import Proved, Prover, Proving, resting
+from ragstone.respond.quoting.rivals import called
 from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict
 from ragstone.respond.writing.marks import Marks
+from ragstone.respond.writing.newer import newer
 from ragstone.respond.writing.prompt import (
     LEAST_TOKENS,
     RESERVED,
@@ -163,7 +166,20 @@ class WritingAnswerer:
         if failure:
             raise failure
         answer.told = told_by(first.told, answer.claims)
+        for proved in self._newer(answer, question, hits) if answer.told != "nothing" else ():
+            yield TextWritten(text=f"{proved.sentence.before}{proved.sentence.text}")
+            yield answer.closed(proved)
         yield answer
+
+    def _newer(self, answer: WrittenAnswer, question: Question, hits: Sequence[Hit]) -> Iterator[Proved]:
+        """Yield what newer versions say below an answer that rests on older ones, as sentences that claim nothing."""
+        cited = [quote for one in answer.proved for quote in one.proof.quotes]
+        lead = f"\n\n{phrases(self._settings.language or question.language).newer}"
+        for quote in newer(cited, hits, question, self._sentences):
+            text = f"{called(quote)}: {' '.join(strip_links(quote.text).split())}"
+            proof = Proof(state="supported", support=1.0, quotes=(Quote(hit=quote.hit, span=quote.span),))
+            yield Proved(sentence=Sentence(before=f"{lead}\n", text=text, claimed=()), claim="nothing", proof=proof)
+            lead = ""
 
     async def _is_unlikely(self, evidence: Evidence, request: Request) -> bool:
         """Return whether the settings save the call, because an answer is unlikely."""
