@@ -35,9 +35,14 @@ FOREIGN = ("RAGSTONE_", "OPENAI_", "AZURE_", "PG")
 """Beginnings of names that would change what the tests see."""
 
 
+gc.disable()  # until all is collected, of which nothing is garbage
+
+
 def pytest_collection_finish() -> None:
     """Let no search for garbage pass again over the modules and tests, which stay: it was a twentieth of all time."""
     gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
