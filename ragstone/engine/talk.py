@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragstone.chunk import Outlined, sentences
+from ragstone.core.access import both
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import And, Compare, Filter, In, Or
 from ragstone.core.naming import name_of
 from ragstone.core.question import Question, Talk
-from ragstone.core.records import DATE_KEYS, Evidence, Hit
+from ragstone.core.records import DATE_KEYS, Evidence, Hit, date_of
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.by_name import IS_FILE, ByName, titles
@@ -42,6 +43,8 @@ MOST_FORMATS = 1000
 """Formats that documents may have."""
 MOST_AUTHORS = 10_000
 """Maximum number of authors to search for a name."""
+MOST_DATED = 1000
+"""Documents of a format among which the newest or oldest by date is chosen."""
 MOST_VALUES = 20
 """Number of authors or formats to show."""
 LEAST_CHOICES, MOST_CHOICES = 2, 4
@@ -50,11 +53,13 @@ MOST_WORDS = 2
 """Maximum number of content words of an ambiguous question."""
 STEM = 5
 """Number of letters that identify another form of a word."""
-AUTHOR_KEYS = ("author", "authors")
+AUTHOR_KEYS = ("author", "authors", "from")
 FORMATS = {
     "word": ("docx", "doc"),
     "excel": ("xlsx", "xls"),
+    "spreadsheet": ("xlsx", "xls", "ods"),
     "powerpoint": ("pptx", "ppt"),
+    "presentation": ("pptx", "ppt", "odp"),
     "text": ("txt", "text"),
     "markdown": ("md", "markdown"),
     "html": ("html", "web"),
@@ -77,6 +82,8 @@ class Talking:
         message = Message(
             question=question, talk=talk, language=self._version.settings.respond.language or talk.language
         )
+        if talk.format:
+            where = both(where, _of_format(talk.format))
         evidence = await self._search.evidence(read(talk.topic), where, SEARCHED, request, timings)
         best = dict[str, Hit]()
         for hit in Topic(talk.topic, self._version.indexes.words().weigh, request).fitting(evidence.hits):
@@ -156,7 +163,7 @@ class Talking:
                 lead = texts.authors if talk.fact == "authors" else texts.formats
                 values = [one for key in keys for one in by_name.common_values(key, MOST_VALUES)]
                 return message.reply(tallied(lead, values, language))
-            case "newest" | "oldest":
+            case "newest" | "oldest" if not talk.format:
                 listing = by_name.listing(1, order=talk.fact).documents
                 return self._listed(message, texts.newest if talk.fact == "newest" else texts.oldest, listing)
             case _:
@@ -168,8 +175,13 @@ class Talking:
             return message.reply(plain_reply(counted(total, language, selected=True)))
         narrowed = self._narrowed(talk, by_name)
         if narrowed is not None:
-            every = And(parts=(where, narrowed)) if where else narrowed
-            by_name = ByName(self._version, every, request)
+            by_name = ByName(self._version, both(where, narrowed), request)
+        if talk.fact in ("newest", "oldest"):
+            listing = by_name.listing(MOST_DATED, order=talk.fact).documents
+            dated = sorted((one for one in listing if date_of(one.metadata)), key=lambda one: date_of(one.metadata))
+            if dated:
+                lead = texts.dated_newest if talk.fact == "newest" else texts.dated_oldest
+                return self._listed(message, lead, dated[-1:] if talk.fact == "newest" else dated[:1])
         listing = by_name.listing(SHOWN, order="newest")
         if not listing.total:
             return message.reply(plain_reply(texts.unmatched)) if talk.year or talk.format else None
@@ -194,9 +206,7 @@ class Talking:
                 for key in sorted(keys.intersection(DATE_KEYS))
             ]
             return Or(parts=(*dated, Compare(key="year", op="=", value=int(talk.year))))
-        if talk.format:
-            return In(key="kind", values=FORMATS.get(talk.format, (talk.format,)))
-        return None
+        return _of_format(talk.format) if talk.format else None
 
     def _author(self, message: Message, by_name: ByName) -> Replied | None:
         """Return the author of the document that a question names; None if it asks for the author of something else.
@@ -269,6 +279,11 @@ class Talking:
         )
         notice = () if title or by_name.listing(1).total == 1 else (f"read as: {name_of(document_summary)}, {meant}",)
         return message.reply(draft, hits_of(draft, hits), notice)
+
+
+def _of_format(name: str) -> Filter:
+    """Return the filter on documents of a format."""
+    return In(key="kind", values=FORMATS.get(name, (name,)))
 
 
 def _choices(evidence: Evidence) -> list[str]:

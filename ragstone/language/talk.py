@@ -19,11 +19,13 @@ Amount = Literal["price", "weight"]
 class TalkWords:
     """The talk of a language, as ``en.yaml`` explains it.
 
-    ``words`` are patterns that other patterns use by name. ``patterns`` are those of each kind, ``collection`` those of
-    the kind of that name, by what is asked about. ``filler`` may stand before or behind a question.
+    ``words`` are patterns that other patterns use by name, ``formats`` those of documents of one kind, which count as
+    "docs", too. ``patterns`` are those of each kind, ``collection`` those of the kind of that name, by what is asked
+    about. ``filler`` may stand before or behind a question.
     """
 
     words: Mapping[str, str]
+    formats: Mapping[str, str]
     filler: Sequence[str]
     patterns: Mapping[TalkKind, Sequence[str]]
     collection: Mapping[CollectionFact, Sequence[str]]
@@ -117,7 +119,11 @@ def talk_words(language: str) -> TalkWords:
     talk = table(language if language in talking() else "en")["talk"]
     kinds: tuple[TalkKind, ...] = get_args(TalkKind)
     patterns: dict[TalkKind, Sequence[str]] = {kind: talk[kind] for kind in kinds if kind != "collection"}
-    return TalkWords(words=talk["words"], filler=talk["filler"], patterns=patterns, collection=talk["collection"])
+    formats = talk["formats"]
+    words = {**talk["words"], "docs": "|".join([*formats.values(), talk["words"]["docs"]])}
+    return TalkWords(
+        words=words, formats=formats, filler=talk["filler"], patterns=patterns, collection=talk["collection"]
+    )
 
 
 def report_words(language: str) -> ReportWords:

@@ -55,6 +55,8 @@ class Replies:
     unmatched: str
     newest: str
     oldest: str
+    dated_newest: str
+    dated_oldest: str
     authors: str
     formats: str
     unnamed: str

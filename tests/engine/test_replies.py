@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from kb import open_fast
 
+from ragstone import Ragstone
 from ragstone.core.access import OWNER, READERS, Reader
 from ragstone.core.answers import Answer, Turn
 from ragstone.core.records import Document, Mark
@@ -74,6 +75,27 @@ def test_selects_documents_by_year_and_author(engine: KnowledgeBase) -> None:
     assert ask(engine, "Which documents were written by Ada Berg?").answer.endswith("- Island guide 2022 [1]")
     assert "Ada Berg" in ask(engine, "Who wrote guide.pdf?").answer
     assert "Island guide 2022" in ask(engine, "What is the newest document?").answer
+
+
+MAIL = "From: {} <ben@b.example>\nDate: {:02} Mar 2026 09:05:00 +0000\nSubject: {}\n\nThe {} is late this week.\n"
+
+
+def test_selects_documents_by_their_format(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for day, sender, subject in ((28, "Ann Lee", "The ferry"), (3, "Ben Orr", "The barge")):
+        (docs / f"{day}.eml").write_text(MAIL.format(sender, day, subject, subject[4:]))
+    (docs / "notes.md").write_text("# Notes\n\nThe ferry is new, and the barge is old.\n")
+    with Ragstone(tmp_path / "kb") as kb:
+        kb.add(docs)
+        assert kb.ask("How many E-mails are there?").answer == "Documents that fit: 2."
+        assert [one.document_id for one in kb.ask("Which mails are there?").citations] == ["docs/3.eml", "docs/28.eml"]
+        assert kb.ask("List all PDF files").answer == "No document fits that."
+        assert kb.ask("Show me all Markdown files").citations[0].title == "Notes"
+        assert kb.ask("What is the latest mail?").answer == "The newest by its date:\n- The ferry [1]"
+        assert kb.ask("What is the oldest mail?").answer == "The oldest by its date:\n- The barge [1]"
+        assert {one.title for one in kb.ask("Which mails mention the barge?").citations} == {"The barge"}
+        assert kb.ask("Who sent the mail about the barge?").answer == "The barge: by Ben Orr <ben@b.example>. [1]"
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,13 @@ def test_searches_for_everything_else(question: str) -> None:
         ("Which documents were written by Ada Berg?", {"fact": "list", "author": "Ada Berg"}),
         ("Which documents do you have about Fähren?", {"fact": "list", "topic": "Fähren"}),
         ("Summarize the document Island Guide, please", {"title": "Island Guide", "called": "document"}),
+        ("List all PDF files", {"fact": "list", "format": "pdf"}),
+        ("How many PDFs are there?", {"fact": "count", "format": "pdf"}),
+        ("Welche E-Mails gibt es?", {"fact": "list", "format": "email"}),
+        ("What is the latest mail?", {"fact": "newest", "format": "email"}),
+        ("Which mails mention the recall?", {"fact": "list", "format": "email", "topic": "the recall"}),
+        ("Which documents do you have about mails?", {"fact": "list", "format": "", "topic": "mails"}),
+        ("Who sent the mail about the Recall?", {"fact": "author", "title": "Recall", "called": "mail"}),
     ],
 )
 def test_names_are_as_they_were_typed(question: str, named: dict[str, str]) -> None:

@@ -66,7 +66,8 @@ class _Pattern:
 class _Language:
     """The patterns of a language; ``filler`` matches what may stand before or behind a question.
 
-    ``polite`` has a pattern for each of `_POLITE`; ``added`` finds words for what was added a moment ago.
+    ``polite`` has a pattern for each of `_POLITE`; ``added`` finds words for what was added a moment ago, and
+    ``formats`` those for documents of one kind.
     """
 
     name: str
@@ -74,6 +75,7 @@ class _Language:
     polite: Sequence[re.Pattern[str]]
     filler: re.Pattern[str]
     added: re.Pattern[str]
+    formats: Mapping[str, re.Pattern[str]]
 
 
 @lru_cache  # each turn of a conversation reads the turns before it
@@ -108,12 +110,22 @@ def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
                 continue  # "was" is all that filler leaves of "was kannst du"
             if found := pattern.match(core):
                 named = _named(found, start, text, written)
+                if pattern.kind == "collection":
+                    named["format"] = named["format"].lower() if "format" in named else _format(found, own)
                 added = own.added.search(core) is not None
                 return Talk(kind=pattern.kind, language=own.name, fact=pattern.fact, added=added, **named)
     # "Hello, thanks, bye": several in a row.
     if kind := _politeness(text, own):
         return Talk(kind=kind, language=own.name)
     return None
+
+
+def _format(match: re.Match[str], own: _Language) -> str:
+    """Return the kind of the documents that are asked about, "pdf" for "PDFs"; empty if any kind is meant."""
+    before = match.string[
+        match.start() : min((at for name in match.groupdict() if (at := match.start(name)) >= 0), default=match.end())
+    ]
+    return next((name for name, pattern in own.formats.items() if pattern.search(before)), "")
 
 
 def _likely(text: str, patterns: Sequence[_Pattern]) -> Iterator[_Pattern]:
@@ -201,6 +213,7 @@ def _language(name: str) -> _Language:
         polite=[re.compile("|".join(filled(one, words) for one in talk.patterns[kind])) for kind in _POLITE],
         filler=re.compile(rf"(?:{filler}) "),
         added=re.compile(rf"\b(?:{words['added']})\b"),
+        formats={name: re.compile(rf"\b(?:{one})\b") for name, one in talk.formats.items()},
     )
 
 

@@ -21,7 +21,8 @@ LONGEST_FACT = 100
 MARKER = re.compile(r"(\[(?:(?:Web )?Source )?(?:\d+|\?)\])")
 """A citation in the text of an answer; ``[?]`` stands for a missing one."""
 _BAR, _DELIMITERS = re.compile(r"(?<!\\)\|"), re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
-_MARKUP = re.compile(r"[<‹]/?[A-Za-z!]")
+_MARKUP = re.compile(r"[<‹](?![^<>‹›\s@]+@)/?[A-Za-z!]")
+"""The beginning of a tag; behind the name of a sender stands an address."""
 
 
 def answer(
