@@ -606,6 +606,34 @@ def test_the_row_of_a_code_says_what_it_means(question: str):
     assert other is None or other.probability < 0.55
 
 
+PRICES = hit(
+    "Article | Description | Price excl. VAT (£) | Price incl. VAT (£) | Delivery (weeks) | Fits\n"
+    "RC-010 | Rain cover for the box | 137.5 | 165 | 1 | Otter\n"
+    "CS-020 | Child seat with belt | 104.17 | 125 | 2 | Alder, Wren\n"
+    "WR-100 | Wren, 400 Wh battery | 2658.33 | 3190 | 3 |\n"
+    "OT-200 | Otter Pro, two batteries | 4983.33 | 5980 | 8 |",
+    "price-list",
+    1,
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("What does the Wren cost?", ["WR-100 · Wren, 400 Wh battery · Price excl. VAT (£): 2658.33", "3190"]),
+        ("What is the price of the Otter Pro?", ["OT-200 · Otter Pro, two batteries", "5980"]),
+        ("How much is the child seat incl. VAT?", ["CS-020 · Child seat with belt · Price incl. VAT (£): 125"]),
+        ("What does RC-010 cost?", ["RC-010 · Rain cover for the box · Price excl. VAT (£): 137.5", "165"]),
+        ("How long does delivery of the Wren take?", ["WR-100 · Wren, 400 Wh battery · Delivery (weeks): 3"]),
+    ],
+)
+def test_the_number_of_an_article_does_not_name_it(question: str, begins: Sequence[str]):
+    lines = answer(question, PRICES).text.splitlines()
+    assert len(lines) == len(begins)
+    assert all(one in line for one, line in zip(begins, lines, strict=True))
+    assert looked(question, PRICES).probability > 0.5
+
+
 def test_a_row_number_is_no_code():
     rows = "No | Place\n11 | Leith\n12 | Bremen\n13 | Utrecht"
     found = read("What does error 12 mean?", hit(rows, "Offices", 1))

@@ -26,7 +26,7 @@ from ragstone.respond.links import strip_links
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named, items, terms
-from ragstone.respond.tables.cell_kinds import is_figure, unit_in
+from ragstone.respond.tables.cell_kinds import is_figure, naming, unit_in
 from ragstone.respond.tables.dates import dates
 from ragstone.respond.tables.features import TableCell, cells_of
 from ragstone.respond.tables.lookup import Looked, look_up
@@ -256,7 +256,8 @@ def named(table_cell: TableCell, keys: Sequence[Cell] = (), below: Cell | None =
     if keys:
         return " · ".join([*(f"{' '.join(key.header)} {key.text}" for key in keys if key is not cell), *cell.header])
     is_labelled = cell is not table_cell.row.cells[0] and below is not table_cell.row.cells[0]
-    label = [part.rstrip(" :,") for part in cell.label] if is_labelled else []
+    beside = [one.text for one in naming(table_cell.row)[1:] if one is not cell]
+    label = [part.rstrip(" :,") for part in (*cell.label, *beside)] if is_labelled else []
     corner = [part for part in table_cell.table.corner if label and dates(part)]
     parts = [*label, *(part.rstrip(" :,") for part in (*corner, *cell.header)), unit_of(table_cell)]
     if not any(parts):

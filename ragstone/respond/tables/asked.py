@@ -14,8 +14,9 @@ from ragstone.core.request import Request
 from ragstone.core.span import Span
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import Vocabulary, Word, words
-from ragstone.language.files import measures
+from ragstone.language.files import languages, measures
 from ragstone.language.money import names_money
+from ragstone.language.talk import amount_verbs
 from ragstone.respond.tables.dates import Dates
 
 _SHORT = 3
@@ -188,6 +189,10 @@ class Asked:
         self.quantity = asked.kind == "quantity"
         self.counts = _HOW_MANY.search(lower) is not None
         self.money = not self.counts and (self.asks.money or names_money(lower))
+        verbs = amount_verbs("price", asked.language if asked.language in languages() else "en")
+        costs = (n for n, one in enumerate(self.items) if len(one.words) == 1 and plain(one.words[0].lower) in verbs)
+        self.priced = frozenset(half for n in costs for half in (2 * n, 2 * n + 1))
+        """The halves of "cost", which a column of prices names in other words."""
         ordering = (Span(start=one.start(), end=one.end()) for one in terms().orders.finditer(undated))
         self.orders = any(not dates.names(span) for span in ordering)  # nor does "first" in "first quarter"
 

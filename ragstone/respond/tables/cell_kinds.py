@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ragstone.core.table import Table
+from ragstone.core.table import Cell, Row, Table
 from ragstone.language import lexicon
 from ragstone.language.money import MARK
 from ragstone.language.units import unit_of
 from ragstone.language.words import any_of
 from ragstone.respond.tables.asked import Asked
 from ragstone.respond.tables.calculate import MAX_FIGURE
+from ragstone.respond.tables.dates import dates
 
 NOTHING = re.compile(r"[\s—–\-−.*]*|n/?a|nm", re.IGNORECASE)
 _QUANTITY = re.compile(r"[~<>≈±+\-−–]?\s?\d[\d.,:']*(?:\s?[a-zA-Z°%/²³]{1,8}\.?){0,2}")
 """A number with its unit, or a time: 232 kg, 1 week, 1:34:45.026."""
+_CODE = re.compile(r"[A-Za-z]{1,6}(?:[-_./]\d|\d\w)[\w./-]{0,15}|\d{2,}-[\w-]{1,15}|\d{4,14}")
+"""The number of an article: WR-100, C-1, 4711-02, 10045."""
 
 
 def is_figure(text: str) -> bool:
@@ -27,6 +30,14 @@ def is_figure(text: str) -> bool:
 def _figure() -> re.Pattern[str]:
     unit = rf"[a-z%]{{0,3}}|(?:{lexicon().large})\.?|{MARK}"
     return re.compile(rf"(?:[(\-–−+~<>\s]|{MARK})*\d[\d,.]*(?:\s\d{{3}}(?!\d))*[)%\s]*(?:{unit})[)\s]*", re.IGNORECASE)
+
+
+def naming(row: Row) -> tuple[Cell, ...]:
+    """Return the cells that name a row: the first, and behind the number of an article, as WR-100, the next one."""
+    first, *others = row.cells[:2]
+    if not others or is_figure(others[0].text) or not _CODE.fullmatch(first.text) or dates(first.text):
+        return (first,)
+    return (first, *others)
 
 
 def is_quantity(text: str) -> bool:

@@ -15,7 +15,7 @@ from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.language.money import MARK, names_money
 from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
-from ragstone.respond.tables.cell_kinds import NOTHING, fits, is_figure, is_index, is_quantity, is_total
+from ragstone.respond.tables.cell_kinds import NOTHING, fits, is_figure, is_index, is_quantity, is_total, naming
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of
 
 MAX_CELLS = 20_000
@@ -112,12 +112,15 @@ class _AskedTable:
         self.around = asked.named_by(named_in(title if table.file else f"{table.caption} {title} {chunk.context}"))
         self.subject = asked.named_by(named_in(title))
         headings = [named_in(" ".join(path)) for path in table.columns]
-        self.columns = [asked.named_by(one) for one in headings]
+        self.money = [names_money(" ".join(path)) for path in table.columns]
+        self.columns = [
+            asked.named_by(one) | (asked.priced if is_money else frozenset())
+            for one, is_money in zip(headings, self.money, strict=True)
+        ]
         self.wanted = [any(map(one.has, asked.wanted)) for one in headings]
         self.places = [fits(asked, " ".join(path).lower()) for path in table.columns]
         self.headings = [_share(asked, named_in(_NOTES.sub("", " ".join(path)))) for path in table.columns]
         self.indices = [bool(path) and is_index(path[-1]) for path in table.columns]
-        self.money = [names_money(" ".join(path)) for path in table.columns]
         self.dates = [dates_of(path) for path in table.columns]
         self.lengths = _lengths(self.dates)
         # The fiscal period in a title is not of the calendar years of columns; `_in_days` compares it.
@@ -236,16 +239,22 @@ class _AskedRow:
     def __init__(self, table: _AskedTable, row: Row, newest: tuple[int, ...]) -> None:
         self.table, self.row = table, row
         self.newest = bool(newest) and table.date == newest
-        asked, label = table.asked, _NOTES.sub("", row.label)
-        named = named_in(label)
-        section = named_in(row.section)
-        self.named = asked.named_by(named) | asked.named_by(section)
-        self.total = is_total(label) or row.cells[0].column > 0
-        self.label, self.section = _share(asked, named), _share(asked, section) - 1 if section.items else 0.0
-        self.literal = any(map(_tells, named.items)) and f" {_plain(label)} " in table.plain
+        asked, section = table.asked, named_in(row.section)
+        first, *beside = naming(row)
+        labels = [_NOTES.sub("", text) for text in (first.text, *(cell.text.split(",")[0] for cell in beside))]
+        named = [*map(named_in, labels)]
+        self.named = asked.named_by(named[0]) | asked.named_by(section)
+        self.names = len(labels)
+        self.total = is_total(labels[0]) or row.cells[0].column > 0
+        self.label = max(_share(asked, one) for one in named)
+        self.section = _share(asked, section) - 1 if section.items else 0.0
+        self.literal = any(
+            any(map(_tells, one.items)) and f" {_plain(label)} " in table.plain
+            for one, label in zip(named, labels, strict=True)
+        )
         self.cells = {cell.column: self._named_by(cell) for cell in row.cells[1:]}
         self.dates = [
-            dates(label),
+            dates(labels[0]),
             dates(row.section),
             *(dates(c.text) for c in row.cells[1:] if not is_figure(c.text)),
         ]
@@ -263,7 +272,9 @@ class _AskedRow:
         in_row = frozenset[int]() if is_label else self.named - table.subject
         column = table.columns[n] - table.subject
         own = self._named_by(cell) if is_label else self.cells[n]
-        others = frozenset[int]().union(*(some for at, some in self.cells.items() if at != n)) - table.subject
+        beside = [one.column for one in self.row.cells[1 : self.names]] if is_label else []
+        others = frozenset[int]().union(*(some for at, some in self.cells.items() if at not in (n, *beside)))
+        others -= table.subject
         together = in_row | column | others
         figure = is_figure(cell.text)
         places = [table.dates[n], *self.dates, *table.about]

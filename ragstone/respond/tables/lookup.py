@@ -21,7 +21,7 @@ from ragstone.language.words import any_of
 from ragstone.respond.requirements.unmet import CAP, Lack
 from ragstone.respond.tables.asked import Asked, named_in
 from ragstone.respond.tables.calculate import are_comparable, calculation, value_of
-from ragstone.respond.tables.cell_kinds import is_figure
+from ragstone.respond.tables.cell_kinds import is_figure, naming
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
 from ragstone.respond.tables.dates import dates, dates_of
 from ragstone.respond.tables.features import CellFeatures, TableCell, features_of
@@ -33,6 +33,8 @@ _EXPLAINED = 0.85
 """The probability of a cell beside a code, as of a sentence that explains one."""
 _KEYS = 3
 """Cells that are shown with the answer, so that a reader knows its row."""
+_ALIKE = 0.05
+"""Difference of the scores of two prices between which the question does not choose."""
 _OPEN = 0.1
 """Share of a question that no table needs to name."""
 _WHOLLY = 0.999
@@ -43,14 +45,15 @@ _WHOLLY = 0.999
 class Looked:
     """The cells that answer a question most likely, and the probability that they are right.
 
-    More than one are cells of one row, for the periods that the question names, or those among which the first is the
-    largest or smallest. ``figure`` says that the first is a figure, and that the question does not ask for a name,
-    place or time. ``calculation`` is what is calculated from the cells, as it is shown; empty if nothing is. ``keys``
-    are other cells of the row of a data file by which a reader knows it, and ``row`` is the probability that this row
-    answers, whichever cell does. ``after_label`` are its cells after the first, in their order; none if the question
-    asks for a price or otherwise says which column it means. ``whole`` says that the row of a data file is shown.
-    ``lacks`` is what the question fixes and the table lacks. ``place`` is the heading of the table, if another one of
-    the document has the same row and column with another value.
+    More than one are cells of one row: those of the periods that the question names, the prices with and without
+    tax, or those among which the first is the largest or smallest. ``figure`` says that the first is a figure, and
+    that the question does not ask for a name, place or time. ``calculation`` is what is calculated from the cells,
+    as it is shown; empty if nothing is. ``keys`` are other cells of the row of a data file by which a reader knows
+    it, and ``row`` is the probability that this row answers, whichever cell does. ``after_label`` are its cells
+    after the first, in their order; none if the question asks for a price or otherwise says which column it means.
+    ``whole`` says that the row of a data file is shown. ``lacks`` is what the question fixes and the table lacks.
+    ``place`` is the heading of the table, if another one of the document has the same row and column with another
+    value.
     """
 
     cells: tuple[TableCell, ...]
@@ -70,6 +73,8 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
 
     Only a figure tells how much or how many.
     """
+    if asked.money:  # the number of an article has no price
+        candidates = [one for one in candidates if one.cell is not one.row.cells[0] or len(naming(one.row)) < 2]
     if asked.quantity:
         candidates = [one for one in candidates if any(map(str.isdigit, one.cell.text))]
     if not asked.items or not candidates:
@@ -87,6 +92,8 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
     if not _is_named(features[best]):
         return None
     cells = of_periods(asked, candidates, features, scored.tolist(), best)
+    if len(cells) == 1 and features[best].money > 0:
+        cells = _prices(candidates, features, scored, best)
     certainty = certainty_of(asked, features[best], together(candidates, share, cells), lone=are_of_one(candidates))
     calculated = calculation(asked.asks.operation, [one.cell for one in cells])
     if calculated:
@@ -166,6 +173,15 @@ def _after_label(candidates: Sequence[TableCell], features: Sequence[CellFeature
         return ()
     row = candidates[best].row
     return tuple(one for one in candidates if one.row is row and one.cell is not row.cells[0])
+
+
+def _prices(
+    candidates: Sequence[TableCell], features: Sequence[CellFeatures], scored: NDArray[np.float64], best: int
+) -> tuple[TableCell, ...]:
+    """Return the prices of the row that fit the question as well as the best one: those with and without tax."""
+    row = candidates[best].row
+    alike = (n for n, one in enumerate(candidates) if one.row is row and scored[best] - scored[n] < _ALIKE)
+    return tuple(candidates[n] for n in alike if features[n].money > 0)
 
 
 def _is_named(features: CellFeatures) -> bool:
