@@ -14,7 +14,7 @@ from ragstone.core.question import Question
 from ragstone.core.request import Request
 from ragstone.engine.components import Components
 from ragstone.question import read_again
-from ragstone.question.named import NamedDocument, named_documents, naming_words, without_name
+from ragstone.question.named import NamedDocument, dated_names, named_documents, naming_words, without_name
 
 MAX_COMPARED = 200
 """Maximum number of documents with a word of a name whose titles are compared with the name."""
@@ -106,6 +106,12 @@ class ByName:
                 names.append(named_document)
         asked = without_phrase(question, names[0].phrase) if len(names) == 1 else question
         return Meant(documents=tuple(meant.values()), question=asked)
+
+    def dated(self, question: Question) -> Meant:
+        """Return the few documents that a question names by a word and a month or quarter of their titles."""
+        named = map(self.named, dated_names(question))
+        found = next((some for some in named if 0 < len(some) <= MOST_MEANT), [])
+        return Meant(documents=tuple(found), question=question)
 
     def of_id(self, id: str) -> DocumentSummary | None:
         """Return the document with this id; None if it is gone, or the reader may not read it."""

@@ -160,6 +160,7 @@ def _chosen(question: Question, before: Sequence[Turn], by_name: ByName) -> tupl
 
 
 def _meant_in(question: Question, by_name: ByName) -> Meant:
-    """Return the documents to which a question limits the search, by a name or as the report of a period."""
-    meant = by_name.meant_in(question)
-    return meant if meant.documents else report_meant_in(question, by_name)
+    """Return the documents to which a question limits the search: by name, as the report of a period, or by date."""
+    ways = (by_name.meant_in, lambda one: report_meant_in(one, by_name), by_name.dated)
+    found = (way(question) for way in ways)
+    return next((meant for meant in found if meant.documents), Meant(documents=(), question=question))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from ragstone.core.frozen import frozen
+from ragstone.core.question import Question
 from ragstone.language import lexicon
 from ragstone.language.talk import talk_words
 from ragstone.question.analysis import keywords_of
@@ -14,6 +16,8 @@ MAX_QUESTION = 2000
 """Characters of a question that are looked at."""
 MOST_BETWEEN = 5
 """Words of a name before the word for a document."""
+_BESIDE = 2
+"""Words beside a month that may name a document together with it."""
 _FILE = re.compile(r"(?<![\w./@-])[\w][\w.-]*\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w/@])")
 _INSIDE = r"\b(?:in|from|according to|im|laut|aus|pagal|iš|dalam|menurut)\s+"
 _INSIDE_AT_END = re.compile(_INSIDE + r"(?:the (?:file )?)?$", re.IGNORECASE)
@@ -75,3 +79,24 @@ def named_documents(question: str, language: str = "") -> Iterator[NamedDocument
     pattern = rf"\b(?:{inside})\s+((?:[\w.&/-]+\s+){{1,{MOST_BETWEEN}}}?(?:{doc})(?:\s+(?:19|20)\d\d)?)\b"
     for match in re.finditer(pattern, question, re.IGNORECASE):
         yield NamedDocument(name=" ".join(match[1].split()), described=True)
+
+
+def dated_names(question: Question) -> Iterator[str]:
+    """Yield what a title may have of words beside a month or quarter: "board meeting May 2026", the longest first.
+
+    A question that names several of them means no single document.
+    """
+    periods = [one for one in question.requirements if one.period]
+    kinds = [one.kind for one in periods]
+    if not {"month", "quarter"} & {*kinds} or len({*kinds}) < len(kinds):
+        return
+    start, end = min(one.span.start for one in periods), max(one.span.end for one in periods)
+    behind = [word for word in question.words if word.span.start >= end]
+    before = [word for word in reversed(question.words) if word.span.end <= start]
+    while before and before[0].stop:  # "meeting in the"
+        before.pop(0)
+    date = " ".join(one.text for one in periods)
+    for some in (behind, before):
+        beside = [*takewhile(lambda word: not word.stop, some[:_BESIDE])]
+        for count in range(len(beside), 0, -1):
+            yield " ".join([date, *(word.span.of(question.text) for word in beside[:count])])

@@ -123,6 +123,25 @@ def test_searches_all_documents_named(engine: KnowledgeBase) -> None:
     assert "only in: Menu" in ask(engine, both, reader=Reader(name="guest", groups=frozenset())).notices
 
 
+def test_confines_a_search_to_the_document_of_a_month(tmp_path: Path) -> None:
+    made = open_fast(tmp_path / "kb")
+    texts = {
+        "3 March 2026": "Present: Ann. Ben reports in April.",
+        "7 April 2026": "Present: Ben. Ann was ill in March.",
+    }
+    minutes = [Document(id=date, title=f"Board meeting, {date}", text=text) for date, text in texts.items()]
+    asyncio.run(made.documents.add([*minutes, Document(id="menu", title="Menu", text="Soup is four euros in March.")]))
+    for question, id in (
+        ("Who was present at the board meeting in March 2026?", "3 March 2026"),
+        ("Who was present at the April meeting?", "7 April 2026"),
+    ):
+        answer = ask(made, question)
+        assert {hit.chunk.document_id for hit in answer.hits} == {id}
+        assert answer.notices == (f"only in: Board meeting, {id}",)
+    assert len(ask(made, "Who was present in March?").hits) > 1
+    made.close()
+
+
 def test_replies_within_the_filter(engine: KnowledgeBase) -> None:
     def reply(question: str, where: str) -> str:
         return asyncio.run(engine.ask(question, where, reader=OWNER)).answer

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from benchmarks.conversation import kind_cases
 from ragstone.core.question import Talk
 from ragstone.language.talk import talk_words, talking
+from ragstone.question import read
 from ragstone.question.frame import without_courtesy
-from ragstone.question.named import named_documents, without_name
+from ragstone.question.named import dated_names, named_documents, without_name
 from ragstone.question.talk import FACTS, FIRST, filled, needed, talk_of
 
 
@@ -189,3 +190,18 @@ def test_a_match_has_a_needed_word(language: str, data: st.DataObject) -> None:
 )
 def test_finds_the_needed_words(pattern: str, words: tuple[str, ...]) -> None:
     assert needed(pattern) == words
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Who attended the board meeting in March 2026?", ["March 2026 meeting board", "March 2026 meeting"]),
+        ("What was decided in the April meeting?", ["April meeting", "April decided"]),
+        ("What happens in April?", ["April happens"]),
+        ("Who attended the meetings of March and April?", []),
+        ("Who attended the meeting of 2026?", []),
+        ("What is the capital of France?", []),
+    ],
+)
+def test_a_month_may_name_a_document_with_the_words_beside_it(question: str, names: list[str]) -> None:
+    assert [*dated_names(read(question))] == names

@@ -114,7 +114,7 @@ class _AskedTable:
         headings = [named_in(" ".join(path)) for path in table.columns]
         self.money = [names_money(" ".join(path)) for path in table.columns]
         self.columns = [
-            asked.named_by(one) | (asked.priced if is_money else frozenset())
+            asked.named_by(one) | (asked.priced if is_money else frozenset[int]())
             for one, is_money in zip(headings, self.money, strict=True)
         ]
         self.wanted = [any(map(one.has, asked.wanted)) for one in headings]
