@@ -161,6 +161,6 @@ def _chosen(question: Question, before: Sequence[Turn], by_name: ByName) -> tupl
 
 def _meant_in(question: Question, by_name: ByName) -> Meant:
     """Return the documents to which a question limits the search: by name, as the report of a period, or by date."""
-    ways = (by_name.meant_in, lambda one: report_meant_in(one, by_name), by_name.dated)
-    found = (way(question) for way in ways)
-    return next((meant for meant in found if meant.documents), Meant(documents=(), question=question))
+    meant = by_name.meant_in(question)
+    meant = meant if meant.documents else report_meant_in(question, by_name)
+    return meant if meant.documents else by_name.dated(question)

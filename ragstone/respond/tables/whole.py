@@ -250,7 +250,11 @@ def _largest(
     if not named:
         named = [one for one in whole.columns if set(one.words) & _meant(wanted) and _values(one)]
     subject = _subject(rest, whole)
-    if len(named) != 1 or subject is None:
+    if subject is None:
+        return None
+    if len(named) > 1:  # "dealer" is what is wanted, and not "dealer since"
+        named = [one for one in named if not {*one.words} <= {*subject.words}]
+    if len(named) != 1:
         return None
     (measure,) = named
     if not all(_is_explained(word, whole, [measure, subject]) for word in rest):
@@ -365,10 +369,11 @@ def _fitting(wanted: Comparison, whole: _Whole) -> FittingRows | None:
 def _counted(
     wanted: Comparison, whole: _Whole, conditions: Sequence[_Condition], rest: Sequence[Word], fit: set[int]
 ) -> Looked | None:
-    if not conditions and not wanted.limit and wanted.wanted == "count" and not any(map(_is_row, rest)):
-        return None  # it may ask for a figure that a row has
     if (found := _fit(wanted, whole, rest, fit)) is None:
         return None
+    is_all = not conditions and not wanted.limit and wanted.wanted == "count"
+    if is_all and not any(map(_is_row, rest)) and not _are_rows(rest, whole, found.subject):
+        return None  # it may ask for a figure that a row has
     rows, subject, said = found.rows, found.subject, found.limit
     texts = {normalized(subject.cells[n].cell.text): n for n in reversed(rows)}
     if wanted.wanted == "count" and not all(map(_is_row, rest)) and len(texts) < len(rows):
@@ -378,6 +383,12 @@ def _counted(
         said = ", ".join(filter(None, [said, subject.name]))
     head = _of(whole, conditions, len(whole.rows), said)
     return _looked([subject.cells[n] for n in rows[:SHOWN]], f"{head}: {len(rows):,}", conditions)
+
+
+def _are_rows(rest: Sequence[Word], whole: _Whole, subject: _Column) -> bool:
+    """Return whether the rows are of what words name, as the "stations" of stations.csv, which has a column for them."""
+    named = [singular(word.lower) for word in rest]
+    return bool(named) and all(one in whole.named and one in subject.words for one in named)
 
 
 def _is_row(word: Word) -> bool:
