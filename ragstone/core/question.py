@@ -37,10 +37,11 @@ class Entity:
 class Talk:
     """A question that needs no search, and what it names.
 
-    ``language`` is that of the pattern. ``fact`` is set if the question is about the collection. ``topic``, ``title``,
-    ``author``, ``year`` and ``format`` are the words of the question that say which documents are meant. ``called`` is
-    a word for documents before the title; ``other`` is a second title, with which the first is to be compared, and
-    ``added`` says that a document which was just added is meant. A summary with a ``topic`` is one of what many say.
+    ``language`` is that of the pattern. ``fact`` is set if the question is about the collection. ``topic``,
+    ``title``, ``author``, ``year`` and ``format`` are the words of the question that say which documents are meant,
+    and ``written_in`` is the ISO 639-1 code of their language. ``called`` is a word for documents before the title;
+    ``other`` is a second title, with which the first is to be compared, and ``added`` says that a document which
+    was just added is meant. A summary with a ``topic`` is one of what many say.
     """
 
     kind: TalkKind
@@ -54,6 +55,7 @@ class Talk:
     author: str = ""
     year: str = ""
     format: str = ""
+    written_in: str = ""
 
     @property
     def names_something(self) -> bool:

@@ -110,7 +110,7 @@ class ByName:
     def dated(self, question: Question) -> Meant:
         """Return the few documents that a question names by a word and a month or quarter of their titles."""
         named = map(self.named, dated_names(question))
-        found = next((some for some in named if 0 < len(some) <= MOST_MEANT), [])
+        found = next((some for some in named if 0 < len(some) <= MOST_MEANT), list[DocumentSummary]())
         return Meant(documents=tuple(found), question=question)
 
     def of_id(self, id: str) -> DocumentSummary | None:

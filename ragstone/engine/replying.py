@@ -19,7 +19,7 @@ from ragstone.engine.replied import Replied
 from ragstone.engine.search import Search
 from ragstone.engine.talk import Talking
 from ragstone.language import replies
-from ragstone.question.talk import is_talk
+from ragstone.question.talk import is_talk, language_named
 from ragstone.question.talk.classifier import embedder_of, is_short, talk_by_meaning
 from ragstone.respond.replies import asks_back, is_choice
 
@@ -45,6 +45,7 @@ class Replying:
         if talk is None or (before and (talk.kind == "unclear" or _goes_on(question, talk, before))):
             return None
         is_sure = question.talk is not None and (talk.kind != "help" or question.keyword_like)
+        is_sure = is_sure or bool(talk.written_in)
         if not is_sure and await self._answered(question, talk, where, request, timings):
             return None
         question = replace(question, talk=talk, kind=talk.kind)
@@ -96,7 +97,10 @@ class Replying:
             return None
         embedder = version.models.question_embedder()
         (vector,) = await embedder.embed([question.asked], role="query", request=request)
-        return talk_by_meaning(vector, name, question.language)
+        talk = talk_by_meaning(vector, name, question.language)
+        if talk is None or talk.kind != "collection":
+            return talk
+        return replace(talk, written_in=language_named(question.asked, question.language))
 
     async def _answered(
         self, question: Question, talk: Talk, where: Filter | None, request: Request, timings: Timings

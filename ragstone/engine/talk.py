@@ -184,14 +184,15 @@ class Talking:
                 return self._listed(message, lead, dated[-1:] if talk.fact == "newest" else dated[:1])
         listing = by_name.listing(SHOWN, order="newest")
         if not listing.total:
-            return message.reply(plain_reply(texts.unmatched)) if talk.year or talk.format else None
+            named = talk.year or talk.format or talk.written_in
+            return message.reply(plain_reply(texts.unmatched)) if named else None
         lead = counted(listing.total, language, selected=narrowed is not None)
         return (
             message.reply(plain_reply(lead)) if talk.fact == "count" else self._listed(message, lead, listing.documents)
         )
 
     def _narrowed(self, talk: Talk, by_name: ByName) -> Filter | None:
-        """Return the filter on the author, year or format that a question names; None if it names none."""
+        """Return the filter on the author, year, language or format that a question names; None if it names none."""
         keys = self._version.catalog.metadata_keys(by_name.groups)
         if talk.author:
             wanted, parts = talk.author.casefold(), list[Filter]()
@@ -206,6 +207,8 @@ class Talking:
                 for key in sorted(keys.intersection(DATE_KEYS))
             ]
             return Or(parts=(*dated, Compare(key="year", op="=", value=int(talk.year))))
+        if talk.written_in:
+            return Compare(key="language", op="=", value=talk.written_in)
         return _of_format(talk.format) if talk.format else None
 
     def _author(self, message: Message, by_name: ByName) -> Replied | None:

@@ -116,11 +116,13 @@ def talking() -> tuple[str, ...]:
 @cache
 def talk_words(language: str) -> TalkWords:
     """Return the talk of a language; of English if it has none."""
-    talk = table(language if language in talking() else "en")["talk"]
+    own = table(language if language in talking() else "en")
+    talk = own["talk"]
     kinds: tuple[TalkKind, ...] = get_args(TalkKind)
     patterns: dict[TalkKind, Sequence[str]] = {kind: talk[kind] for kind in kinds if kind != "collection"}
     formats = talk["formats"]
-    words = {**talk["words"], "docs": "|".join([*formats.values(), talk["words"]["docs"]])}
+    tongue = "|".join(map(plain, (one for some in own["message"]["languages"].values() for one in some)))
+    words = {**talk["words"], "tongue": tongue, "docs": "|".join([*formats.values(), talk["words"]["docs"]])}
     return TalkWords(
         words=words, formats=formats, filler=talk["filler"], patterns=patterns, collection=talk["collection"]
     )

@@ -16,6 +16,7 @@ from typing import get_args
 from ragstone.core.frozen import frozen
 from ragstone.core.kinds import CollectionFact, TalkKind
 from ragstone.core.question import Talk
+from ragstone.language.message import message_words, writing
 from ragstone.language.talk import talk_words, talking
 from ragstone.query.diacritics import bare
 
@@ -94,6 +95,18 @@ def talk_of(question: str, language: str = "") -> Talk | None:
     return next((found for name in known if (found := _match(text, written, _language(name)))), None)
 
 
+def language_named(question: str, language: str = "") -> str:
+    """Return the code of the language that a question names, "de" for "in German"; empty if it names none.
+
+    Args:
+        question: as it was asked.
+        language: ISO 639-1 code of the question's likely language.
+    """
+    named = [bare(word).lower() for word in _WORD.findall(question)]
+    known = sorted(writing(), key=lambda one: (one != language, one != "en"))
+    return next((code for one in known for word in named if (code := message_words(one).names.get(word))), "")
+
+
 def is_talk(question: str) -> bool:
     """Return whether a question needs no search because it names nothing to search for."""
     talk = talk_of(question)
@@ -112,6 +125,9 @@ def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
                 named = _named(found, start, text, written)
                 if pattern.kind == "collection":
                     named["format"] = named["format"].lower() if "format" in named else _format(found, own)
+                    named["written_in"] = (
+                        "" if named.keys() & {"topic", "title", "author"} else language_named(core, own.name)
+                    )
                 added = own.added.search(core) is not None
                 return Talk(kind=pattern.kind, language=own.name, fact=pattern.fact, added=added, **named)
     # "Hello, thanks, bye": several in a row.

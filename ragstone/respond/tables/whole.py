@@ -386,7 +386,7 @@ def _counted(
 
 
 def _are_rows(rest: Sequence[Word], whole: _Whole, subject: _Column) -> bool:
-    """Return whether the rows are of what words name, as the "stations" of stations.csv, which has a column for them."""
+    """Return whether the rows are what words name, as the "stations" of stations.csv, which has a column of them."""
     named = [singular(word.lower) for word in rest]
     return bool(named) and all(one in whole.named and one in subject.words for one in named)
 
