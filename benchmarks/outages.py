@@ -68,7 +68,7 @@ NOTICES = {
     "vectors": "vector search failed",
     "evidence": "the evidence was not judged",
     "web": "the web was not searched",
-    "model": "is quoted from the documents instead",
+    "model": "because the language model failed",
     "answer": "the answer was not judged",
 }
 """How an answer reports that a service failed, in lower case."""

@@ -178,10 +178,9 @@ class Talking:
             by_name = ByName(self._version, both(where, narrowed), request)
         if talk.fact in ("newest", "oldest"):
             listing = by_name.listing(MOST_DATED, order=talk.fact).documents
-            dated = sorted((one for one in listing if date_of(one.metadata)), key=lambda one: date_of(one.metadata))
-            if dated:
-                lead = texts.dated_newest if talk.fact == "newest" else texts.dated_oldest
-                return self._listed(message, lead, dated[-1:] if talk.fact == "newest" else dated[:1])
+            if dated := [one for one in listing if date_of(one.metadata)]:
+                choose, lead = (max, texts.dated_newest) if talk.fact == "newest" else (min, texts.dated_oldest)
+                return self._listed(message, lead, [choose(dated, key=lambda one: date_of(one.metadata))])
         listing = by_name.listing(SHOWN, order="newest")
         if not listing.total:
             named = talk.year or talk.format or talk.written_in

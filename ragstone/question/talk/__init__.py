@@ -125,9 +125,8 @@ def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
                 named = _named(found, start, text, written)
                 if pattern.kind == "collection":
                     named["format"] = named["format"].lower() if "format" in named else _format(found, own)
-                    named["written_in"] = (
-                        "" if named.keys() & {"topic", "title", "author"} else language_named(core, own.name)
-                    )
+                    if not named.keys() & {"topic", "title", "author"}:
+                        named["written_in"] = language_named(core, own.name)
                 added = own.added.search(core) is not None
                 return Talk(kind=pattern.kind, language=own.name, fact=pattern.fact, added=added, **named)
     # "Hello, thanks, bye": several in a row.
@@ -138,9 +137,8 @@ def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
 
 def _format(match: re.Match[str], own: _Language) -> str:
     """Return the kind of the documents that are asked about, "pdf" for "PDFs"; empty if any kind is meant."""
-    before = match.string[
-        match.start() : min((at for name in match.groupdict() if (at := match.start(name)) >= 0), default=match.end())
-    ]
+    named = [at for name in match.groupdict() if (at := match.start(name)) >= 0]
+    before = match.string[match.start() : min(named, default=match.end())]
     return next((name for name, pattern in own.formats.items() if pattern.search(before)), "")
 
 
