@@ -64,7 +64,7 @@ def is_heading(text: str, span: Span) -> bool:
         return True
     if span.of(text).strip() != line.strip("*_ ") and span.of(text).strip() != line:
         return False  # one sentence of several
-    if _ITEM.match(line) or line.rstrip(_CLOSING).endswith((*_ENDS, ",")):  # "Hello," is a salutation
+    if _ITEM.match(line) or line.rstrip(_CLOSING).endswith(_ENDS):
         return False
     above = text[text.rfind("\n", 0, start - 1) + 1 : max(start - 1, 0)].strip() if start else ""
     below = text[end + 1 : _line_end(text, end + 1)].strip() if end < len(text) else ""
