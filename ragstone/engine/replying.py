@@ -45,7 +45,6 @@ class Replying:
         if talk is None or (before and (talk.kind == "unclear" or _goes_on(question, talk, before))):
             return None
         is_sure = question.talk is not None and (talk.kind != "help" or question.keyword_like)
-        is_sure = is_sure or bool(talk.written_in)
         if not is_sure and await self._answered(question, talk, where, request, timings):
             return None
         question = replace(question, talk=talk, kind=talk.kind)

@@ -53,7 +53,7 @@ MOST_WORDS = 2
 """Maximum number of content words of an ambiguous question."""
 STEM = 5
 """Number of letters that identify another form of a word."""
-AUTHOR_KEYS = ("author", "authors", "from")
+AUTHOR_KEYS = ("author", "authors")
 FORMATS = {
     "word": ("docx", "doc"),
     "excel": ("xlsx", "xls"),
@@ -168,12 +168,11 @@ class Talking:
                 return self._listed(message, texts.newest if talk.fact == "newest" else texts.oldest, listing)
             case _:
                 pass
-        if talk.format and talk.fact == "count":  # the index of values knows how many
-            kinds = FORMATS.get(talk.format, (talk.format,))
-            known = dict(by_name.common_values("kind", MOST_FORMATS))
-            total = sum(known.get(kind, 0) for kind in kinds)
-            return message.reply(plain_reply(counted(total, language, selected=True)))
         narrowed = self._narrowed(talk, by_name)
+        if talk.fact == "count" and talk.format and narrowed == _of_format(talk.format):
+            known = dict(by_name.common_values("kind", MOST_FORMATS))  # the index of values knows how many
+            total = sum(known.get(kind, 0) for kind in _kinds(talk.format))
+            return message.reply(plain_reply(counted(total, language, selected=True)))
         if narrowed is not None:
             by_name = ByName(self._version, both(where, narrowed), request)
         if talk.fact in ("newest", "oldest"):
@@ -183,32 +182,34 @@ class Talking:
                 return self._listed(message, lead, [choose(dated, key=lambda one: date_of(one.metadata))])
         listing = by_name.listing(SHOWN, order="newest")
         if not listing.total:
-            named = talk.year or talk.format or talk.written_in
-            return message.reply(plain_reply(texts.unmatched)) if named else None
+            is_selected = narrowed is not None and not talk.author
+            return message.reply(plain_reply(texts.unmatched)) if is_selected else None
         lead = counted(listing.total, language, selected=narrowed is not None)
         return (
             message.reply(plain_reply(lead)) if talk.fact == "count" else self._listed(message, lead, listing.documents)
         )
 
     def _narrowed(self, talk: Talk, by_name: ByName) -> Filter | None:
-        """Return the filter on the author, year, language or format that a question names; None if it names none."""
-        keys = self._version.catalog.metadata_keys(by_name.groups)
+        """Return the filter on what a question names of author, year, language and format; None if it names nothing."""
+        keys, parts = self._version.catalog.metadata_keys(by_name.groups), list[Filter]()
         if talk.author:
-            wanted, parts = talk.author.casefold(), list[Filter]()
+            wanted, named = talk.author.casefold(), list[Filter]()
             for key in keys.intersection(AUTHOR_KEYS):
                 known = by_name.common_values(key, MOST_AUTHORS)
-                parts.append(In(key=key, values=tuple(name for name, _ in known if wanted in name.casefold())))
-            return Or(parts=tuple(parts))
+                named.append(In(key=key, values=tuple(name for name, _ in known if wanted in name.casefold())))
+            parts.append(Or(parts=tuple(named)))
         if talk.year:
             after = str(int(talk.year) + 1)
             dated: list[Filter] = [
                 And(parts=(Compare(key=key, op=">=", value=talk.year), Compare(key=key, op="<", value=after)))
                 for key in sorted(keys.intersection(DATE_KEYS))
             ]
-            return Or(parts=(*dated, Compare(key="year", op="=", value=int(talk.year))))
+            parts.append(Or(parts=(*dated, Compare(key="year", op="=", value=int(talk.year)))))
         if talk.written_in:
-            return Compare(key="language", op="=", value=talk.written_in)
-        return _of_format(talk.format) if talk.format else None
+            parts.append(Compare(key="language", op="=", value=talk.written_in))
+        if talk.format:
+            parts.append(_of_format(talk.format))
+        return And(parts=tuple(parts)) if len(parts) > 1 else next(iter(parts), None)
 
     def _author(self, message: Message, by_name: ByName) -> Replied | None:
         """Return the author of the document that a question names; None if it asks for the author of something else.
@@ -219,7 +220,10 @@ class Talking:
         documents = by_name.named(message.talk.title) if is_document else by_name.called(message.talk.title)
         if len(documents) != 1:
             return None
-        named = [documents[0].metadata.get(key, "") for key in AUTHOR_KEYS]
+        about = documents[0].metadata
+        # Elsewhere "from" may be anything, as a column of a timetable.
+        keys = (*AUTHOR_KEYS, "from") if about.get("kind") in FORMATS["email"] else AUTHOR_KEYS
+        named = [about.get(key, "") for key in keys]
         names = [str(one) for value in named for one in (value if isinstance(value, tuple) else (value,)) if one]
         if not names and not is_document:
             return None
@@ -285,7 +289,11 @@ class Talking:
 
 def _of_format(name: str) -> Filter:
     """Return the filter on documents of a format."""
-    return In(key="kind", values=FORMATS.get(name, (name,)))
+    return In(key="kind", values=_kinds(name))
+
+
+def _kinds(format: str) -> tuple[str, ...]:
+    return FORMATS.get(format, (format,))
 
 
 def _choices(evidence: Evidence) -> list[str]:

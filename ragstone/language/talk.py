@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from ragstone.core.frozen import frozen
 from ragstone.core.kinds import CollectionFact, TalkKind
 from ragstone.language.files import languages, table
+from ragstone.language.message import message_words
 from ragstone.language.words import plain
 
 Amount = Literal["price", "weight"]
@@ -116,13 +117,12 @@ def talking() -> tuple[str, ...]:
 @cache
 def talk_words(language: str) -> TalkWords:
     """Return the talk of a language; of English if it has none."""
-    own = table(language if language in talking() else "en")
-    talk = own["talk"]
+    talk = table(language if language in talking() else "en")["talk"]
     kinds: tuple[TalkKind, ...] = get_args(TalkKind)
     patterns: dict[TalkKind, Sequence[str]] = {kind: talk[kind] for kind in kinds if kind != "collection"}
     formats = talk["formats"]
-    tongue = "|".join(map(plain, (one for some in own["message"]["languages"].values() for one in some)))
-    words = {**talk["words"], "tongue": tongue, "docs": "|".join([*formats.values(), talk["words"]["docs"]])}
+    tongues = message_words(language if language in talking() else "en").names
+    words = {**talk["words"], "tongue": "|".join(tongues), "docs": "|".join([*formats.values(), talk["words"]["docs"]])}
     return TalkWords(
         words=words, formats=formats, filler=talk["filler"], patterns=patterns, collection=talk["collection"]
     )

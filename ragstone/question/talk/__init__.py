@@ -102,9 +102,10 @@ def language_named(question: str, language: str = "") -> str:
         question: as it was asked.
         language: ISO 639-1 code of the question's likely language.
     """
-    named = [bare(word).lower() for word in _WORD.findall(question)]
+    text = f" {' '.join(bare(word).lower() for word in _WORD.findall(question))} "
     known = sorted(writing(), key=lambda one: (one != language, one != "en"))
-    return next((code for one in known for word in named if (code := message_words(one).names.get(word))), "")
+    names = (named for one in known for named in message_words(one).names.items())
+    return next((code for name, code in names if f" {name} " in text), "")
 
 
 def is_talk(question: str) -> bool:

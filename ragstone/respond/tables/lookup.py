@@ -21,7 +21,7 @@ from ragstone.language.words import any_of
 from ragstone.respond.requirements.unmet import CAP, Lack
 from ragstone.respond.tables.asked import Asked, named_in
 from ragstone.respond.tables.calculate import are_comparable, calculation, value_of
-from ragstone.respond.tables.cell_kinds import is_figure, naming
+from ragstone.respond.tables.cell_kinds import is_figure
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
 from ragstone.respond.tables.dates import dates, dates_of
 from ragstone.respond.tables.features import CellFeatures, TableCell, features_of
@@ -73,8 +73,6 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
 
     Only a figure tells how much or how many.
     """
-    if asked.money:  # the number of an article has no price
-        candidates = [one for one in candidates if one.cell is not one.row.cells[0] or len(naming(one.row)) < 2]
     if asked.quantity:
         candidates = [one for one in candidates if any(map(str.isdigit, one.cell.text))]
     if not asked.items or not candidates:

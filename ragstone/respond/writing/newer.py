@@ -17,7 +17,7 @@ from ragstone.respond.quoting.rivals import MOST, rivals
 def newer(
     cited: Sequence[proof.Quote], hits: Sequence[Hit], question: Question, sentences: SentenceSplitter
 ) -> list[Quote]:
-    """Return what the newest versions say instead of what is cited, each sentence once; none if it is cited, too.
+    """Return what the newest versions say instead of what is cited, each sentence once, without what is cited itself.
 
     Args:
         cited: the quotes of an answer.
