@@ -6,6 +6,7 @@ nothing. Models without a known price are counted in tokens, and refused if ther
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from functools import cache, partial
@@ -129,13 +130,24 @@ class Account:
             raise self._over("budget_per_question", self._per_question, meter.cost, most.cost, "this question")
         if not self._per_day:
             return None
+        entries: list[int | None] = []
+
+        def enter() -> int:
+            number, before = self._ledger.reserve(most, self._per_day)
+            entries.append(number)
+            return before
+
         try:
-            number, before = await in_thread(partial(self._ledger.reserve, most, self._per_day))
+            before = await in_thread(enter)
+        except asyncio.CancelledError:  # The call will not be made.
+            for number in entries:
+                await self.cancel(number, meter)
+            raise
         except KnowledgeBaseError as error:
             raise self._refusal(f"the budget cannot be checked: {error}") from error
-        if number is None:
+        if entries == [None]:
             raise self._over("budget_per_day", self._per_day, before, most.cost, "today (UTC)")
-        return number
+        return entries[0]
 
     async def settle(self, number: int | None, prompt: int, completion: int, meter: Meter) -> int | None:
         """Record the actual call in place of its entry, and return its cost if that is known."""

@@ -207,6 +207,32 @@ def test_leaving_early_pays_for_the_prompt(tmp_path: Path) -> None:
     assert today.prompt_tokens >= 4
 
 
+def test_leaving_before_the_call_pays_nothing(tmp_path: Path) -> None:
+    spending, asked_for, go_on = Spending(Journal(tmp_path)), Event(), Event()
+
+    class Slow:
+        def reserve(self, call: Call, limit: int) -> tuple[int | None, int]:
+            asked_for.set()
+            assert go_on.wait(10)
+            return spending.reserve(call, limit)
+
+        settle = spending.settle
+
+    services = load((PRICED, "services.budget_per_day=1")).settings.services
+    model = Metered(ScriptedModel("five six"), services, Slow(), longest=100)
+
+    async def leave() -> None:
+        call = asyncio.create_task(complete(model, ASKED, Request.by_owner("question")))
+        await asyncio.to_thread(asked_for.wait, 10)
+        call.cancel()
+        go_on.set()
+        await call
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(leave())
+    assert spending.costs().today.calls == 0
+
+
 def test_ledger_failure_does_not_withhold_the_answer(tmp_path: Path) -> None:
     spent = ask(metered(tmp_path / "nothing"))
     assert spent.model_calls == 1
