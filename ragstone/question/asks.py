@@ -11,9 +11,10 @@ from ragstone.core.question import Asks, Comparison, Extreme, Operation, RowLimi
 from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import words
+from ragstone.language.files import tried
 from ragstone.language.message import message_words, writing
 from ragstone.language.money import MARK, currency_of
-from ragstone.language.talk import amount_columns, amount_verbs, limit_words
+from ragstone.language.talk import amount_columns, amount_verbs, limit_words, list_words
 from ragstone.respond.tables.asked import terms
 
 MAX_QUESTION = 2000
@@ -40,8 +41,8 @@ _WORD = re.compile(r"\w+")
 _HOW = re.compile(r"\bhow\b|\bwhat\b|\bwie\b|\bwas\b|\bwieviel\b|\bkiek\b|\bkoks\b|\bberapa\b")
 
 
-def asks_of(text: str, written: Sequence[Word]) -> Asks:
-    """Return what kind of value answers a question, given its text and its words."""
+def asks_of(text: str, written: Sequence[Word], language: str) -> Asks:
+    """Return what kind of value answers a question, given its text, its words and its likely language."""
     lower, folded, lists = text.lower(), plain(text), lexicon()
     number = lists.asks_number.search(folded) is not None
     return Asks(
@@ -50,7 +51,7 @@ def asks_of(text: str, written: Sequence[Word]) -> Asks:
         money=lists.asks_money.search(folded) is not None,
         operation=_operation(lower),
         extreme=_extreme(lower),
-        comparison=comparison_of(text),
+        comparison=comparison_of(text) or listed_rows(text, language),
         units=_units(folded),
         codes=_codes(lower, written),
     )
@@ -156,16 +157,21 @@ def _columns(adjective: str) -> tuple[str, ...]:
     return amount_columns("weight") if adjective in _WEIGHED else _OF.get(adjective, ())
 
 
-def rows_of(text: str, language: str, *, must_limit: bool) -> Comparison | None:
+def listed_rows(question: str, language: str) -> Comparison | None:
     """Return what rows must have that a question wants listed: "Which products cost less than 9 euro?".
 
-    None if it has several limits or asks for the largest.
-
-    Args:
-        text: the question, behind the words that ask for a list.
-        language: of these words.
-        must_limit: whether only some of the rows of a table can be meant.
+    None if it asks for no list, or for the largest, or if it has several limits.
     """
+    found = [one for one in (_listed_rows(question, one) for one in tried(language)) if one]
+    # "All" is the same word in some languages, and the limit tells which one it is.
+    return max(found, key=lambda one: one.limit is not None, default=None)
+
+
+def _listed_rows(question: str, language: str) -> Comparison | None:
+    head = _listing(language).match(question)
+    if head is None:
+        return None
+    text, must_limit = question[head.end() :], head["which"] is not None
     lower = text.lower()
     limits = _limits_in(lower, language)
     limit = _limit(limits[0], language) if limits else None
@@ -180,6 +186,14 @@ def rows_of(text: str, language: str, *, must_limit: bool) -> Comparison | None:
     elif len(told) < len(found) or (limit and limit.currency):
         columns = amount_columns("price")
     return Comparison(wanted="some rows" if must_limit else "rows", words=told, columns=columns, limit=limit)
+
+
+@cache
+def _listing(language: str) -> re.Pattern[str]:
+    """Return a pattern of the beginning of a question for a list."""
+    words = list_words(language)
+    begins = rf"\s*(?:{words.every}|(?P<which>{words.which}))\s+(?:(?:{words.articles})\s+)*"
+    return re.compile(begins, re.IGNORECASE)
 
 
 def _limits_in(lower: str, language: str) -> list[re.Match[str]]:

@@ -192,6 +192,6 @@ def _of_new_names(question: Question, whole: Completed) -> Question:
 def _with_meaning(question: Question, text: str) -> Question:
     looked_at = text[:MAX_QUESTION]
     found = words(looked_at)
-    asks = asks_of(looked_at, found)
+    asks = asks_of(looked_at, found, question.language)
     fixed = requirements_of(looked_at, found, question.language)
     return replace(question, text=text, words=tuple(found), asks=asks, requirements=fixed)

@@ -16,7 +16,7 @@ from ragstone.core.question import Comparison, Question
 from ragstone.language import lexicon
 from ragstone.language.files import tried
 from ragstone.language.talk import compare_words, list_words
-from ragstone.question.asks import rows_of
+from ragstone.question.asks import listed_rows
 
 MAX_QUESTION = 300
 """Characters of a question that is looked at."""
@@ -101,10 +101,7 @@ def wanted_of(question: Question) -> WantedRows | WantedDocuments | WantedCompar
     if compared := next(filter(None, (_comparison(question, text, one) for one in languages)), None):
         return compared
     documents = next(filter(None, (_documents(question, text, one) for one in languages)), None)
-    # "All" is the same word in some languages, and the limit tells which one it is.
-    rows = max(
-        filter(None, (_rows(text, one) for one in languages)), key=lambda one: one.limit is not None, default=None
-    )
+    rows = listed_rows(text, question.language)
     return WantedRows(rows=rows, otherwise=documents) if rows else documents
 
 
@@ -117,13 +114,6 @@ def value_question(aspect: str, thing: Thing, language: str) -> str:
 
 
 # ---------------------------------------------------------------- rows and documents
-
-
-def _rows(text: str, language: str) -> Comparison | None:
-    words = list_words(language)
-    begins = rf"(?:{words.every}|(?P<which>{words.which}))\s+(?:(?:{words.articles})\s+)*"
-    head = re.match(begins, text, re.IGNORECASE)
-    return rows_of(text[head.end() :], language, must_limit=head["which"] is not None) if head else None
 
 
 def _documents(question: Question, text: str, language: str) -> WantedDocuments | None:

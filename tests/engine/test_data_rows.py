@@ -64,6 +64,10 @@ def test_shows_the_row_when_no_column_is_sure(kb: KnowledgeBase):
         ("How many stations have a capacity above 500?", ["Alpha", "Beta", "Delta"], "Capacity (kW) > 500: 3"),
         ("How many different countries are there?", ["Germany", "Poland", "Lithuania"], "Country: 3"),
         ("How many stations are there?", ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"], "(5 rows): 5"),
+        ("Which stations are in Germany?", ["Alpha", "Gamma"], "(5 rows), Country = Germany: 2"),
+        ("List all stations in Lithuania", ["Delta", "Epsilon"], "(5 rows), Country = Lithuania: 2"),
+        ("Which stations have a capacity above 500?", ["Alpha", "Beta", "Delta"], "Capacity (kW) > 500: 3"),
+        ("Show me all stations", ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"], "(5 rows): 5"),
     ],
 )
 def test_compares_all_rows_of_a_file(kb: KnowledgeBase, question: str, quotes: list[str], compared: str):
@@ -80,6 +84,10 @@ def test_compares_all_rows_of_a_file(kb: KnowledgeBase, question: str, quotes: l
         "How many countries joined the union?",
         "How many stations in Germany are closed?",
         "How many countries are there in the world?",
+        "Which stations are in France?",
+        "Which stations in Germany are closed?",
+        "Which stations do you recommend?",
+        "What is the capacity of Delta?",
     ],
 )
 def test_refuses_what_no_column_has(kb: KnowledgeBase, question: str):
@@ -142,6 +150,17 @@ def test_compares_all_parts_of_a_large_sheet(tmp_path: Path):
     best = max(range(1, 120), key=lambda n: 7 * n % 1000)
     assert [one.quote for one in found.citations] == [f"Pump {best}", str(7 * best % 1000)]
     assert "(119 rows)" in found.answer
+    kb.close()
+
+
+def test_lists_rows_by_the_name_behind_their_number_and_says_how_many_are_left_out(tmp_path: Path):
+    rows = "\n".join(f"PX-{n:03},Pump {n},{'Mill' if n % 2 else 'Quay'}" for n in range(1, 80))
+    (tmp_path / "pumps.csv").write_text(f"Number,Name,Place\n{rows}\n")
+    kb = KnowledgeBase.open(tmp_path / "kb", create=True)
+    asyncio.run(kb.documents.add([str(tmp_path / "pumps.csv")]))
+    found = asked(kb, "Which pumps are in the mill?")
+    assert [one.quote for one in found.citations] == [f"Pump {n}" for n in range(1, 60, 2)]
+    assert "(79 rows), Place = Mill: 30 / 40" in found.answer
     kb.close()
 
 

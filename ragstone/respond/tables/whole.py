@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 
@@ -22,7 +23,7 @@ from ragstone.language.facts import Word, words
 from ragstone.language.money import MARK, currencies
 from ragstone.language.words import any_of
 from ragstone.respond.tables.calculate import DOTTED, value_of
-from ragstone.respond.tables.cell_kinds import NOTHING
+from ragstone.respond.tables.cell_kinds import NOTHING, naming
 from ragstone.respond.tables.features import TableCell
 from ragstone.respond.tables.lookup import Looked
 from ragstone.respond.tables.wording import contains, heading_words, is_same, lower_words, normalized, singular
@@ -31,6 +32,8 @@ EXACT = 0.8
 """Probability of an answer from all rows: what of it may be wrong is what the question means, not what is compared."""
 SHOWN = 10
 """Counted rows that are cited."""
+LISTED = 30
+"""Rows of a list that are shown and cited."""
 _MIN_ROWS = 2
 _TIES = 3
 """Rows with the same largest value that are shown."""
@@ -89,8 +92,15 @@ def fitting_rows(wanted: Comparison, rows: Sequence[Sequence[Hit]]) -> FittingRo
         wanted: what the question says of the rows.
         rows: all rows of each file or document whose tables may be meant.
     """
-    found = [one for whole in _tables(rows) if (one := _fitting(wanted, whole))]
-    return found[0] if len(found) == 1 else None
+    found = [(whole, *one) for whole in _tables(rows) if (one := _fitting(wanted, whole))]
+    if len(found) != 1:
+        return None
+    ((whole, fit, conditions),) = found
+    return FittingRows(
+        cells=tuple(whole.rows[n] for n in fit.rows),
+        examined=len(whole.rows),
+        said=_of(whole, conditions, len(whole.rows), fit.limit),
+    )
 
 
 def compared_rows(wanted: Comparison, rows: Sequence[Sequence[Hit]]) -> Looked | None:
@@ -155,6 +165,8 @@ def _found(hit: Hit, table: Table, row: Row, cell: Cell) -> TableCell:
 
 
 def _answer(wanted: Comparison, whole: _Whole) -> Looked | None:
+    if wanted.wanted in ("rows", "some rows"):
+        return _listed(wanted, whole)
     conditions, rest = _conditions(wanted.words, whole)
     if conditions is None:
         return None
@@ -350,20 +362,36 @@ def _said(limit: RowLimit, name: str) -> str:
     return f"{limit.least:,} {below} {name} {below} {limit.most:,}"
 
 
-def _fitting(wanted: Comparison, whole: _Whole) -> FittingRows | None:
+def _fitting(wanted: Comparison, whole: _Whole) -> tuple[_Fit, list[_Condition]] | None:
+    """Return the rows that a question wants listed, and the values that they have."""
     conditions, rest = _conditions(wanted.words, whole)
     if conditions is None or not (wanted.words or wanted.limit):
         return None
     if wanted.wanted == "some rows" and not conditions and not wanted.limit:
         return None  # "Which products do you recommend?"
     among = set(range(len(whole.rows))).intersection(*(one.rows for one in conditions))
-    if (fit := _fit(wanted, whole, rest, among)) is None:
+    fit = _fit(wanted, whole, rest, among)
+    return fit and (fit, conditions)
+
+
+def _listed(wanted: Comparison, whole: _Whole) -> Looked | None:
+    if (found := _fitting(wanted, whole)) is None:
         return None
-    return FittingRows(
-        cells=tuple(whole.rows[n] for n in fit.rows),
-        examined=len(whole.rows),
-        said=_of(whole, conditions, len(whole.rows), fit.limit),
-    )
+    fit, conditions = found
+    first = whole.rows[0].row.cells[0].header
+    if any(one.column.name in (fit.subject.name, " ".join(first)) for one in conditions):
+        return None  # a row by its name is looked up
+    shown, count = fit.rows[:LISTED], f"{len(fit.rows):,}"
+    if len(shown) < len(fit.rows):
+        count = f"{len(shown)} / {count}"
+    head = _of(whole, conditions, len(whole.rows), fit.limit)
+    cells = [_naming(fit.subject.cells[n]) for n in shown]
+    return _looked(cells, f"{head}: {count}", conditions)
+
+
+def _naming(named: TableCell) -> TableCell:
+    """Return what says most of a row: the name behind a number of an article, instead of that number."""
+    return replace(named, cell=naming(named.row)[-1]) if named.cell is named.row.cells[0] else named
 
 
 def _counted(
