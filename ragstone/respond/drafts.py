@@ -25,6 +25,8 @@ MAX_QUESTION = 300
 """Characters of the question that a refusal repeats."""
 MAX_QUOTE = 200
 """Characters of each sentence that a refusal shows."""
+DECLINED = 0.2
+"""The most likely that passages answer which a model has read without finding an answer; set by judgement."""
 MAX_PASSAGES = 3
 """Passages that a refusal names."""
 MAX_SOURCES = 2
@@ -106,7 +108,7 @@ def refused(draft: Draft, evidence: Evidence, quoted: Draft, settings: RespondSe
         draft,
         text=text,
         outcome="refusal",
-        answerability=quoted.answerability,
+        answerability=min(quoted.answerability or 0.0, DECLINED) if draft.text else quoted.answerability,
         rightness=None,
         notices=(*draft.notices, *quoted.notices),
     )

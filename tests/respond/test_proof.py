@@ -230,3 +230,45 @@ def test_passages_that_somebody_holds_are_read_once() -> None:
     passages.of(others)
     passages.of(first)
     assert read.count("The mill opens in May.") == 2
+
+
+SEASON = "From 1 June to 31 August the reading room is open until 20:00 on Fridays."
+HARVEST = ("Row 7: the Aldgate orchard gave 36,700 kilos.", "Row 9: the Birchwood orchard gave 35,950 kilos.")
+DEPOSIT = "For larger sums the courier brings a guard, who costs extra."
+SPEED = "Für größere Fahrzeuge gilt im Hof eine Grenze von 10 km/h, für kleinere eine von 20 km/h."
+
+
+@pytest.mark.parametrize("month", ["June", "July", "August"])
+def test_a_month_stands_in_a_range_around_it(month: str) -> None:
+    assert not proof(
+        f"In {month} the reading room is open until 20:00 on Fridays.", first=SEASON, texts=[SEASON, LAKE]
+    ).flagged
+
+
+def test_a_month_outside_of_a_range_is_flagged() -> None:
+    assert proof(
+        "In October the reading room is open until 20:00 on Fridays.", first=SEASON, texts=[SEASON, LAKE]
+    ).flagged
+
+
+def test_one_sentence_may_rest_on_several_passages() -> None:
+    found = checker(trained=True).check(
+        "The Aldgate orchard gave 36,700 kilos and the Birchwood orchard 35,950 kilos.",
+        hits(*HARVEST, LAKE),
+        Request.by_owner(),
+        named=2,
+    )
+    proved = asyncio.run(found)
+    assert not proved.flagged, proved.reason
+    assert {quote.hit.chunk.text for quote in proved.quotes} == {*HARVEST}
+
+
+def test_words_do_not_replace_a_named_passage_in_another_language() -> None:
+    found = proof("Für größere Beträge ist eine Wache nötig, die extra kostet.", first=DEPOSIT, texts=[DEPOSIT, SPEED])
+    assert [quote.span.of(quote.hit.chunk.text) for quote in found.quotes] == [DEPOSIT]
+
+
+def test_a_named_passage_stays_beside_a_figure_that_stands_nowhere() -> None:
+    found = proof("The Aldgate orchard gave 40,100 kilos of row 7.", first=HARVEST[0], texts=[HARVEST[0], LAKE])
+    assert found.flagged
+    assert [quote.hit.chunk.text for quote in found.quotes] == [HARVEST[0]]

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer
 from ragstone.respond.writing.told import FirstLine
 from ragstone.settings import ChunkSettings, RespondSettings
+from ragstone.settings.services import ModelSettings
 
 MASKS = Document(
     id="masks",
@@ -72,9 +74,9 @@ def answerer_of(
 
 
 def streamed(
-    embedder: MiniLM, model: ScriptedModel, found: Evidence, *, before: Sequence[Turn] = (), **settings: object
+    embedder: MiniLM, scripted: ScriptedModel, found: Evidence, *, before: Sequence[Turn] = (), **settings: object
 ) -> list[TextWritten | SentenceClosed | Draft]:
-    answerer = answerer_of(embedder, model, RespondSettings(**settings))  # pyright: ignore
+    answerer = answerer_of(embedder, scripted, RespondSettings(**settings))  # pyright: ignore
 
     async def parts() -> list[TextWritten | SentenceClosed | Draft]:
         return [part async for part in answerer.stream(found, Request.by_owner(), before)]
@@ -106,6 +108,30 @@ def test_marks_a_missing_sentence_with_its_reason(embedder: MiniLM):
     assert "Berg" in answer.statements[1].reason
     assert answer.support == 0.5
     assert not answer.notices
+
+
+class CutModel(ScriptedModel):
+    """A model whose reply breaks off at its limit."""
+
+    async def stream(self, messages, request, form=None):
+        async for piece in super().stream(messages, request, form):
+            yield replace(piece, cut=True) if isinstance(piece, Reply) else piece
+
+
+def test_half_a_sentence_is_not_cited(embedder: MiniLM):
+    model = CutModel("Masks are sold at the entrance for two euros [1]. Photography is allowed everywhere but in the")
+    answer = draft(streamed(embedder, model, evidence(embedder)))
+    assert answer.text.endswith("two euros. [1] Photography is allowed everywhere but in the")
+    assert [(one.state, one.markers) for one in answer.statements] == [("supported", (1,)), ("unchecked", ())]
+    assert any("was cut off" in one for one in answer.notices)
+
+
+def test_a_reply_without_end_is_stopped(embedder: MiniLM):
+    model = ScriptedModel(" ".join(f"The museum has room number {n}." for n in range(1000)))
+    answer = draft(streamed(embedder, model, evidence(embedder), model=ModelSettings(max_tokens=60)))
+    assert len(answer.text) < 1000
+    assert model.stopped == 1
+    assert any("was cut off" in one for one in answer.notices)
 
 
 def test_leaves_out_flagged_sentences_by_setting(embedder: MiniLM):

@@ -113,19 +113,21 @@ def hold(
     return [Overlap(passage, asked, weights, own) for passage in passages]
 
 
-def chosen(overlaps: Sequence[Overlap], named: int, keys: NDArray[np.bool_]) -> list[Overlap]:
+def chosen(overlaps: Sequence[Overlap], named: int, keys: NDArray[np.bool_], language: str) -> list[Overlap]:
     """Return the passages to quote, the best first; none if none holds enough.
 
     Args:
         overlaps: how much each passage holds; the first ``named`` are those that the writer cites.
         named: how many of them are cited.
         keys: which words are figures or names.
+        language: ISO 639-1 code of the sentence, or empty. Words say little of a passage in another language, so that
+            one which the writer names is never replaced by one in the language of the sentence.
     """
     first = max(overlaps[:named] or overlaps, key=lambda one: one.share)
     best = max(overlaps, key=lambda one: one.share)
     if not named and best.share < CLOSE:
         return []
-    if best.share - first.share >= INSTEAD:
+    if best.share - first.share >= INSTEAD and not (named and is_foreign(first.passage, language)):
         first = best
     out, have = [first], first.words
     for candidate in overlaps[:named]:
@@ -134,6 +136,11 @@ def chosen(overlaps: Sequence[Overlap], named: int, keys: NDArray[np.bool_]) -> 
             out.append(candidate)
             have = np.maximum(have, candidate.words)
     return out
+
+
+def is_foreign(passage: Passage, language: str) -> bool:
+    """Return whether a passage is in another language than a sentence, as far as both are known."""
+    return bool(language and passage.language) and passage.language != language
 
 
 def quotes(some: Sequence[Overlap]) -> tuple[Quote, ...]:

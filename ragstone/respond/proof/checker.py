@@ -22,8 +22,9 @@ from ragstone.core.readings import Judgement
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
 from ragstone.core.threads import computed
+from ragstone.language import language_of
 from ragstone.language.facts import Word, alike, words
-from ragstone.respond.proof.alignment import Overlap, chosen, hold, quotes
+from ragstone.respond.proof.alignment import CLOSE, Overlap, chosen, hold, is_foreign, quotes
 from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_names
 from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.passages import Passage, Passages
@@ -93,17 +94,21 @@ class ProofChecker:
         if reading is None:
             return UNCHECKED
         quoted = quotes(reading.quoted)
+        if not quoted and named and is_foreign(reading.best.passage, language_of(sentence)):
+            quoted = (_whole(reading.best.passage.hit),)  # no words tell which part of it
+        ids = {hit.chunk.id for hit in hits[:named]}
+        own = quotes([one for one in reading.quoted if one.passage.hit.chunk.id in ids and one.share >= CLOSE])
         if doubts:
-            return _flagged(doubts, sentence, supported(reading.best.share, None), quoted)
+            return _flagged(doubts, sentence, supported(reading.best.share, None), quoted, own)
         judgement = await self.judged(sentence, reading.best, request)
         support = supported(reading.best.share, judgement)
         if judgement is not None and judgement.supported < REJECTED:
             rest = [one for one in (*reading.cited, *reading.others) if one is not reading.best]
-            if not await self._rejects(sentence, rest, request):
+            if not await self._rejects(sentence, rest, reading.quoted, request):
                 return Proof(state="unchecked", support=support, quotes=quoted)
             parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
             reason = "no source says this"
-            return Proof(state="missing", support=support, reason=reason, unsupported=parts)
+            return Proof(state="missing", support=support, reason=reason, unsupported=parts, quotes=own)
         return Proof(
             state="supported" if quoted and support >= SUPPORTED else "unchecked", support=support, quotes=quoted
         )
@@ -133,7 +138,7 @@ class ProofChecker:
         if not passages or not has_content(asked, passages):
             return None
         overlaps = hold(asked, weights, passages, figures(sentence))
-        some = chosen(overlaps, named, np.array([word.key for word in asked]))
+        some = chosen(overlaps, named, np.array([word.key for word in asked]), language_of(sentence))
         best = some[0] if some else max(overlaps, key=lambda one: one.share)
         most = max((one.share for one in overlaps[:named]), default=0.0)
         cited = [one for place, one in enumerate(overlaps) if place < named or one.share > most or not named]
@@ -142,16 +147,28 @@ class ProofChecker:
 
     async def judged(self, sentence: str, overlap: Overlap, request: Request) -> Judgement | None:
         """Return what the model says of a sentence beside a passage; None if it cannot tell."""
-        if self._entailment is None or self._entailment.familiarity(sentence) < FAMILIAR or not overlap.parts:
+        return await self._judged(sentence, [overlap], request)
+
+    async def _judged(self, sentence: str, overlaps: Sequence[Overlap], request: Request) -> Judgement | None:
+        told = [one.read() for one in overlaps if one.parts]
+        if self._entailment is None or self._entailment.familiarity(sentence) < FAMILIAR or not told:
             return None
-        [judgement] = await self._entailment.judge([sentence], [overlap.read()], request)
+        [judgement] = await self._entailment.judge([sentence], ["\n".join(told)], request)
         return judgement
 
-    async def _rejects(self, sentence: str, others: Sequence[Overlap], request: Request) -> bool:
-        """Return whether the model rejects a sentence beside another passage, too, because writers cite wrongly."""
+    async def _rejects(
+        self, sentence: str, others: Sequence[Overlap], quoted: Sequence[Overlap], request: Request
+    ) -> bool:
+        """Return whether the model rejects a sentence beside another passage, too, because writers cite wrongly.
+
+        If several are quoted, it also reads them together, since a sentence may say something of each.
+        """
         best = max(others, key=lambda one: one.share, default=None)
-        judgement = await self.judged(sentence, best, request) if best else None
-        return judgement is None or judgement.supported < REJECTED
+        for some in ([best] if best else [], quoted if len(quoted) > 1 else []):
+            judgement = await self._judged(sentence, some, request)
+            if judgement is not None and judgement.supported >= REJECTED:
+                return False
+        return True
 
     def _weights(self, asked: Sequence[Word], request: Request) -> NDArray[np.float64]:
         """Return the weight of each word; stop words weigh nothing unless there are no others."""
@@ -212,15 +229,22 @@ def unsupported_words(sentence: str, judgement: Judgement) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _flagged(doubts: Sequence[Doubt], sentence: str, support: float, quoted: tuple[Quote, ...]) -> Proof:
+def _flagged(
+    doubts: Sequence[Doubt], sentence: str, support: float, quoted: tuple[Quote, ...], own: tuple[Quote, ...]
+) -> Proof:
     parts = tuple(dict.fromkeys(doubt.span.of(sentence) for doubt in doubts))
     reason = "; ".join(dict.fromkeys(doubt.reason for doubt in doubts))
-    # Beside "no source mentions it", a quote would look like its proof.
+    # Beside "no source mentions it", a quote that the writer does not name would look like its proof.
     if all(doubt.missing for doubt in doubts):
-        return Proof(state="missing", support=min(support, 1 - SUPPORTED), reason=reason, unsupported=parts)
+        support = min(support, 1 - SUPPORTED)
+        return Proof(state="missing", support=support, reason=reason, unsupported=parts, quotes=own)
     return Proof(
         state="contradicted", support=min(support, 1 - SUPPORTED), reason=reason, unsupported=parts, quotes=quoted
     )
+
+
+def _whole(hit: Hit) -> Quote:
+    return Quote(hit=hit, span=Span(start=0, end=len(hit.chunk.text)))
 
 
 def _log_odds(share: float) -> float:

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Span
@@ -36,6 +37,8 @@ _CLOSE, _FALL = 3, 8
 _BESIDE = 2
 """Characters between a day and its month."""
 _DIGITS = re.compile(r"\d+")
+_RANGE = re.compile(r"[\s\d.]*[-–—][\s\d.]*")
+"""What stands between the months of a range; see also `_until`."""
 _ABBREVIATION = 5
 """Letters of an abbreviation, at most."""
 _CASED_NOUNS = ("de",)
@@ -139,11 +142,24 @@ def _names(sentence: str, asked: Sequence[Word]) -> list[list[Word]]:
 
 def _stands(one: Figure, passages: Sequence[Passage]) -> bool:
     return any(
-        any(same(one, placed.figure) for placed in passage.figures)
+        (one.unit == "month name" and _spans_month(one, passage))
+        or any(same(one, placed.figure) for placed in passage.figures)
         or any(same(one, other) for other in passage.other_figures)
         or (one.unit == "code" and code_of(one.shown) in passage.code)
         for passage in passages
     )
+
+
+def _spans_month(one: Figure, passage: Passage) -> bool:
+    """Return whether a passage has a range of months around a month: July is within "1 June to 31 August"."""
+    months = [placed for placed in passage.figures if placed.figure.unit == "month name"]
+    for first, last in pairwise(months):
+        between = passage.shown(first.part)[first.figure.span.end : last.figure.span.start]
+        if first.part == last.part and (_RANGE.fullmatch(between) or _until().fullmatch(plain(between))):
+            start, end, own = (month.values[0] for month in (first.figure, last.figure, one))
+            if start <= own <= end if start <= end else own >= start or own <= end:
+                return True
+    return False
 
 
 def _operands(sentence: str, before: Said, passages: Sequence[Passage]) -> list[Figure]:
@@ -311,3 +327,9 @@ def _is_known(word: Word, given: Sequence[Word], passages: Sequence[Passage]) ->
 def _step() -> re.Pattern[str]:
     """Return a pattern of what stands before the number of a step or a source."""
     return re.compile(rf"(?:{any_of(lexicon().layout['numbered'])}|#|\[)\s*$", re.IGNORECASE)
+
+
+@cache
+def _until() -> re.Pattern[str]:
+    """Return a pattern of what stands between the months of a range in words: " to 31 "."""
+    return re.compile(rf"[\s\d.]*(?:{any_of(lexicon().until)})\s+(?:\w+\s+)?[\s\d.]*")

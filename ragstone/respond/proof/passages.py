@@ -17,7 +17,7 @@ from ragstone.core.headings import is_question
 from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Hit, Span
 from ragstone.core.table import table_of
-from ragstone.language import plain
+from ragstone.language import language_of, plain
 from ragstone.language.facts import Vocabulary, Word, form, words
 from ragstone.language.units import factors_in
 from ragstone.respond import markdown
@@ -73,8 +73,19 @@ class Passage:
     @cached_property
     def claimless(self) -> frozenset[int]:
         """The sentences that claim nothing and so are no evidence: questions and headings."""
-        shown = map(self.shown, range(len(self.spans)))
-        return frozenset(part for part, text in enumerate(shown) if is_question(text) or markdown.is_heading(text))
+        chunk = self.hit.chunk
+        titles = {chunk.title.casefold(), *str(chunk.facts.get("section", "")).casefold().split(" > ")}
+        shown = (self.shown(part).strip() for part in range(len(self.spans)))
+        return frozenset(
+            part
+            for part, text in enumerate(shown)
+            if is_question(text) or markdown.is_heading(text) or text.casefold() in titles
+        )
+
+    @cached_property
+    def language(self) -> str:
+        """The likely language of the passage as an ISO 639-1 code, or empty."""
+        return language_of(self.text)
 
     @cached_property
     def code(self) -> str:

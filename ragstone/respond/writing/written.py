@@ -8,6 +8,7 @@ model fails, the documents are quoted, and the first line says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,7 @@ from ragstone.respond.drafts import cite, instead, refused, replayed
 from ragstone.respond.links import strip_links
 from ragstone.respond.passage_structure import ends_in_code
 from ragstone.respond.proof.by_model import ModelChecker
-from ragstone.respond.proof.records import Checker, Proof, Quote
+from ragstone.respond.proof.records import UNCHECKED, Checker, Proof, Quote
 from ragstone.respond.proof.sentences import Proved, Prover, Proving, resting
 from ragstone.respond.quoting.rivals import called
 from ragstone.respond.tables import TableReader
@@ -50,10 +51,15 @@ from ragstone.settings import RespondSettings
 
 FLAG = "[?]"
 """Follows a sentence that the evidence denies or lacks."""
+CHARACTERS = 10
+"""Characters of a reply for each of its tokens, at most; a longer one is stopped."""
 MAX_REPEATS = 3
 """Repeated sentences after which the model is stopped."""
 MAX_PROMPTS = 3
 """Prompts that are tried, each with half of the evidence of the one before, if the window is too small."""
+
+_END = re.compile(r"[.!?:…。！？|`][\"'”“»)\]*_]*\s*$")
+"""How a whole sentence, a row of a table or code ends."""
 
 
 class WritingAnswerer:
@@ -130,7 +136,7 @@ class WritingAnswerer:
         transcript, answer, first = Transcript(self._sentences, marks), WrittenAnswer(self._prompt), FirstLine()
         drops = self._settings.unsupported == "drop"
         proving = Proving(Prover(question, hits, self._checker, _beside(request), strict=drops))
-        ended, failure = False, None
+        ended, failure, half = False, None, None  # half: the last sentence, if it was cut off
         try:
             async for piece in _until_failure(reply):
                 if isinstance(piece, ModelError):
@@ -147,7 +153,10 @@ class WritingAnswerer:
                 text += transcript.end() if ended else ""
                 if text and not drops:
                     yield TextWritten(text=text)
-                for sentence in transcript.closed(everything=ended):
+                closed = list(transcript.closed(everything=ended))
+                if isinstance(piece, Reply) and piece.cut and closed and not _END.search(closed[-1].text):
+                    half = closed.pop()
+                for sentence in closed:
                     if not answer.is_repeated(sentence):
                         proving.add(sentence)
                 for proved in proving.ready():
@@ -155,12 +164,17 @@ class WritingAnswerer:
                         yield part
                 if isinstance(piece, Reply):
                     answer.cut = piece.cut
-                if answer.repeats > MAX_REPEATS:
+                if len(streamed) > CHARACTERS * self._settings.model.max_tokens:
+                    answer.cut = True  # by a server that knows no limit
+                if answer.repeats > MAX_REPEATS or answer.cut:
                     break
             async with aclosing(proving.rest(ended=ended)) as rest:
                 async for proved in rest:
                     for part in answer.after(proved, drops=drops):
                         yield part
+            if half:
+                for part in answer.after(Proved(sentence=half, claim="nothing", proof=UNCHECKED), drops=drops):
+                    yield part
         finally:
             await proving.stop()
         if failure:
