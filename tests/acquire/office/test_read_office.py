@@ -730,3 +730,28 @@ def test_opendocument_keeps_numbers_charts_and_formulas(read_one: ReadOne) -> No
     )
     assert document.text == "holds 10⁶ litres\n1. Stop\na) left\n2. Go\n\n2022 | 145\n2023 | 190\n\n3/4"
     assert document.metadata["partial"] == "1 embedded object was left out"
+
+
+@pytest.mark.parametrize(
+    ("properties", "first", "header"),
+    [
+        ('<w:tblStyle w:val="Grid"/><w:tblLook w:firstRow="1"/>', "", 0),
+        ('<w:tblStyle w:val="Lined"/><w:tblLook w:firstRow="1"/>', "", 1),
+        ('<w:tblStyle w:val="Lined"/><w:tblLook w:val="04A0"/>', "", 1),
+        ('<w:tblStyle w:val="Lined"/><w:tblLook w:firstRow="0"/>', "", 0),
+        ("", "<w:rPr><w:b/></w:rPr>", 1),
+        ("", '<w:rPr><w:b w:val="0"/></w:rPr>', 0),
+    ],
+)
+def test_word_sets_headings_of_tables_apart(read_one: ReadOne, properties: str, first: str, header: int) -> None:
+    rows = [["Club", "Chair"], ["Chess", "Ann"], ["Rowing", "Bob"]]
+    told = "".join(
+        f"<w:tr>{''.join(f'<w:tc><w:p><w:r>{look}<w:t>{text}</w:t></w:r></w:p></w:tc>' for text in row)}</w:tr>"
+        for row, look in zip(rows, [first, "", ""], strict=True)
+    )
+    table = f"<w:tbl><w:tblPr>{properties}</w:tblPr>{told}</w:tbl>"
+    styles = f"""<w:styles {W}><w:style w:styleId="Base"><w:tblStylePr w:type="firstRow"/></w:style>
+    <w:style w:styleId="Lined"><w:basedOn w:val="Base"/></w:style><w:style w:styleId="Grid"/></w:styles>"""
+    document = docx(f"<w:document {W}><w:body>{table}</w:body></w:document>", **{"word/styles.xml": styles})
+    (mark,) = [one for one in read_one("a.docx", document).marks if one.kind == "table"]
+    assert mark.header == header

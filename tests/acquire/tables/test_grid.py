@@ -77,6 +77,17 @@ def test_headings_reach_over_several_rows() -> None:
         ([["Revenue", "5", "6"], ["Cost", "1", "2"]], 0),
         ([["Name", "Age"], ["Ann", "47"], ["Bob", "51"]], 1),
         ([["Name", "Ann"], ["Town", "Bonn"]], 0),
+        ([["Club", "Chair", "Since"], ["Chess", "Ann", "2021"], ["Rowing", "Bob", "2019"]], 1),
+        (
+            [
+                ["Task", "Who", "Until"],
+                ["Paint", "Ann", "3 May 2025"],
+                ["Roof", "Bob", "at once"],
+                ["Lamp", "Eve", "-"],
+            ],
+            1,
+        ),
+        ([["Assets", "Year Ended"], ["Items", "2023"], ["Cash", "5"]], 2),
     ],
 )
 def test_tells_headings_from_data(rows: list[list[str]], found: int) -> None:

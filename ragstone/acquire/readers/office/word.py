@@ -5,7 +5,7 @@ We read the XML directly: only a few elements matter, and python-docx would add 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TypeVar
@@ -16,10 +16,10 @@ from ragstone.acquire.readers.office.numbering import Numbered, Numbering, numbe
 from ragstone.acquire.readers.office.objects import EmbeddedObjects
 from ragstone.acquire.readers.office.package import Element, Package, Relations, local, pictures_in
 from ragstone.acquire.readers.office.rtf import parse_rtf
+from ragstone.acquire.readers.office.word_tables import rows_of
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer
 from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures
 from ragstone.acquire.readers.scripts import Run, joined
-from ragstone.acquire.readers.tables.grid import Cell
 from ragstone.acquire.readers.web.html import decoded, parse_page
 from ragstone.core.frozen import frozen
 
@@ -30,8 +30,6 @@ _SKIPPED = {
     "del", "moveFrom", "delText", "instrText", "rPr", "pPr", "fldData", "commentReference", "sectPr", "Fallback",
 }  # fmt: skip
 """Deleted text, the code of fields, and the copy of a drawing for older programs."""
-_AROUND = {"sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag"}
-"""Elements around rows, cells and runs that change nothing of what they say."""
 _TICKS = {"F0FE": "☒", "F0FD": "☒", "F0FC": "✓", "F0A8": "☐", "F06F": "☐", "F072": "☐", "F052": "☑"}
 """Characters of the fonts Wingdings that people tick forms with."""
 _HEIGHTS = {"superscript": 1, "subscript": -1}
@@ -41,10 +39,14 @@ _T = TypeVar("_T")
 
 @frozen
 class _Styles:
-    """The level of each heading style, and the list of each style whose paragraphs are numbered."""
+    """The level of each heading style, and the list of each style whose paragraphs are numbered.
+
+    ``headed`` names the styles of tables whose first row looks different.
+    """
 
     levels: dict[str, int] = field(default_factory=dict[str, int])
     lists: dict[str, Numbered] = field(default_factory=dict[str, Numbered])
+    headed: frozenset[str] = frozenset()
 
 
 def parse(file: File) -> Parsed:
@@ -98,7 +100,7 @@ class _Story:
                     self._paragraph(element, depth)
                 case "tbl":
                     # A table inside a cell becomes text of that cell.
-                    self.writer.table(_table(element, self._in_cell))
+                    self.writer.table(rows_of(element, self._in_cell, self.styles.headed))
                     self._boxes(element, depth)
                     self._shown(element)
                 case "altChunk":
@@ -217,53 +219,6 @@ def _field(data: Element) -> str:
     return ""
 
 
-def _table(table: Element, words_of: Callable[[Element], str]) -> list[list[Cell]]:
-    """Return the rows of a table. A cell that continues the one above has a text of its own only by mistake.
-
-    Args:
-        table: its element.
-        words_of: returns the words of a paragraph.
-    """
-    rows: list[list[Cell]] = []
-    starts: dict[int, tuple[list[Cell], int]] = {}
-    for row in _children(table, "tr"):
-        if row.find(f"{_W}trPr/{_W}del") is not None:
-            continue
-        cells: list[Cell] = []
-        column = _number(row.find(f"{_W}trPr/{_W}gridBefore"))
-        cells += [Cell("")] * column
-        heading = row.find(f"{_W}trPr/{_W}tblHeader") is not None
-        for cell in _children(row, "tc"):
-            span = max(_number(cell.find(f"{_W}tcPr/{_W}gridSpan")), 1)
-            merge = cell.find(f"{_W}tcPr/{_W}vMerge")
-            if merge is not None and merge.get(f"{_W}val", "continue") == "continue" and column in starts:
-                above, at = starts[column]
-                above[at] = replace(above[at], rows=above[at].rows + 1)
-            else:
-                is_deleted = cell.find(f"{_W}tcPr/{_W}cellDel") is not None
-                words = "" if is_deleted else " ".join(map(words_of, cell.iter(f"{_W}p")))
-                cells.append(Cell(words, columns=span, heading=heading))
-                starts.pop(column, None)
-                if merge is not None:
-                    starts[column] = (cells, len(cells) - 1)
-            column += span
-        rows.append(cells)
-    return rows
-
-
-def _children(parent: Element, name: str) -> Iterator[Element]:
-    """Yield the rows of a table or the cells of a row, also those inside content controls and insertions."""
-    for child in parent:
-        if local(child) == name:
-            yield child
-        elif local(child) in _AROUND:
-            yield from _children(child, name)
-
-
-def _number(element: Element | None) -> int:
-    return min(number(element.get(f"{_W}val")), 100) if element is not None else 0
-
-
 def _inside_fallback(element: Element, box: Element) -> bool:
     return any(box is inner for fallback in element.iter(f"{_CHOICE}Fallback") for inner in fallback.iter(box.tag))
 
@@ -272,6 +227,7 @@ def _styles(part: Element) -> _Styles:
     """Return what styles say: by their names, outline levels and lists, or those of the styles they are based on."""
     levels: dict[str, int] = {}
     lists: dict[str, Numbered] = {}
+    headed: dict[str, bool] = {}
     based: dict[str, str] = {}
     for style in part.iter(f"{_W}style"):
         key, properties = style.get(f"{_W}styleId", ""), style.find(f"{_W}pPr")
@@ -285,9 +241,15 @@ def _styles(part: Element) -> _Styles:
             levels[key] = int(outline) + 1
         if at := numbered(properties):
             lists[key] = at
+        if any(one.get(f"{_W}type") == "firstRow" for one in style.iterfind(f"{_W}tblStylePr")):
+            headed[key] = True
         if base := value(style, "basedOn"):
             based[key] = base
-    return _Styles(levels=_inherited(levels, based), lists=_inherited(lists, based))
+    return _Styles(
+        levels=_inherited(levels, based),
+        lists=_inherited(lists, based),
+        headed=frozenset(_inherited(headed, based)),
+    )
 
 
 def _inherited(own: dict[str, _T], based: dict[str, str]) -> dict[str, _T]:

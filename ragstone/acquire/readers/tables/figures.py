@@ -81,12 +81,12 @@ def heading_rows(rows: Sequence[Sequence[str]]) -> int:
     """
     count = 0
     seen_years = seen_label = False
-    for row in rows[:_MOST_HEADINGS]:
+    for row, below in zip(rows[:_MOST_HEADINGS], [*rows[1:], ()], strict=False):
         label, values = (row[0] if row else ""), [cell for cell in row[1:] if cell]
         if not values or any(is_value(cell) for cell in values):
             break
         years = any(_WITH_YEAR.search(cell) for cell in values)
-        if label and count and not is_unit_line(label) and seen_label and (seen_years or not years):
+        if label and count and not is_unit_line(label) and seen_label and (seen_years or not _are_periods(row, below)):
             break
         if max(map(len, values)) > _LONGEST_HEADING:
             break
@@ -98,6 +98,13 @@ def heading_rows(rows: Sequence[Sequence[str]]) -> int:
     if not count or len(rows) < 2:
         return 0
     return count if _are_headings(rows, count) else 0
+
+
+def _are_periods(row: Sequence[str], below: Sequence[str]) -> bool:
+    """Return whether a row with a label has years as headings, and not as the first ones in columns of dates."""
+    dated = [_WITH_YEAR.search(cell) is not None for cell in row[1:]]
+    goes_on = any(is_dated and _WITH_YEAR.search(cell) for cell, is_dated in zip(below[1:], dated, strict=False))
+    return 2 * sum(dated) > sum(map(bool, row[1:])) and not goes_on
 
 
 def _are_headings(rows: Sequence[Sequence[str]], found: int) -> bool:
