@@ -114,7 +114,10 @@ def _of_prose(
 
 
 def _recursive(text: str, start: int, end: int, outline: Sequence[Section], settings: ChunkSettings) -> Iterator[Piece]:
-    """Yield the pieces of a text, none across the questions of a FAQ: with others, each would be found less well."""
+    """Yield the pieces of a text, none across the questions of a FAQ or the messages of a mail.
+
+    With others, each would be found less well.
+    """
     for part, first in questions_apart(text, outline, start, end):
         for span in strategies.recursive(part.of(text), settings.size, settings.overlap):
             moved = Span(start=part.start + span.start, end=part.start + span.end)

@@ -8,7 +8,7 @@ from itertools import pairwise, zip_longest
 from operator import attrgetter
 
 from ragstone.core.frozen import frozen
-from ragstone.core.headings import is_question
+from ragstone.core.headings import MESSAGE_LEVEL, is_question
 from ragstone.core.records import Document, Mark, Span
 
 _start = attrgetter("start")
@@ -42,7 +42,8 @@ class Section:
 def questions_apart(text: str, outline: Sequence[Section], start: int, end: int) -> Iterator[tuple[Span, Section]]:
     """Yield the parts of a text from ``start`` to ``end``, each with its first section that is more than a heading.
 
-    What answers the question of a heading is one part, with headings right above that have no text of their own.
+    What answers the question of a heading is one part, with headings right above that have no text of their own; so is
+    each message of a mail.
     """
     if start == end:
         return
@@ -50,7 +51,7 @@ def questions_apart(text: str, outline: Sequence[Section], start: int, end: int)
     begin, own, headings = start, outline[first], None
     for before, section in pairwise(outline[first : bisect_left(outline, end, key=_start)]):
         headings = (headings or before) if _is_bare(text, before) else None
-        if section.question == before.question:
+        if section.question == before.question and section.level < MESSAGE_LEVEL:
             continue
         cut = (headings or section).start
         if cut > begin:

@@ -7,12 +7,20 @@ from ragstone.core.span import Span
 
 QUESTION_LEVEL = 6
 """The level of a question that is a heading by its look alone: below the headings of its page."""
+MESSAGE_LEVEL = 7
+"""The level of the line about an earlier message that a message quotes, below the headings of any text."""
 _MARKS = ("?", "？", "؟")
 
 
 def is_question(text: str) -> bool:
     """Return whether a text, such as a heading, ends with a question mark of any script."""
     return text.rstrip().endswith(_MARKS)
+
+
+def is_earlier_message(chunk: Chunk) -> bool:
+    """Return whether a chunk is of an earlier message, quoted by the one that is its document."""
+    level = chunk.facts.get("section_level", 0)
+    return isinstance(level, int) and level >= MESSAGE_LEVEL
 
 
 def question_above(chunk: Chunk) -> Span | None:

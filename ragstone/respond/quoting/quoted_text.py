@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ragstone.core.answers import Citation, Statement
-from ragstone.core.headings import is_question
+from ragstone.core.headings import is_earlier_message, is_question
 from ragstone.core.question import Question
 from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.respond import passage_structure as structure
@@ -85,6 +85,8 @@ def labels_of(question: Question, quotes: Sequence[Quote]) -> list[str]:
 
 def _label(asked: Sequence[Word], quote: Quote) -> str:
     chunk = quote.hit.chunk
+    if is_earlier_message(chunk):
+        return chunk.heading  # Who wrote it and when, because the message that quotes it may say otherwise.
     quoted = words(quote.text)
     names = [name for name in (chunk.title, chunk.heading) if name and not is_question(name)]
     for name in names:

@@ -13,7 +13,10 @@ import pytest
 from structure import marked, outline
 
 from ragstone.acquire.readers.mail.outlook import decompressed
+from ragstone.chunk import split
+from ragstone.core.headings import MESSAGE_LEVEL, is_earlier_message
 from ragstone.core.records import Document, Skipped
+from ragstone.settings import ChunkSettings
 
 ReadOne = Callable[..., Document]
 ReadAll = Callable[..., list[Document | Skipped]]
@@ -63,6 +66,59 @@ def test_each_message_of_a_mail_folder_is_a_document(read_all: ReadAll) -> None:
     assert [one.metadata.get("thread") for one in documents] == ["1@mill.example", "1@mill.example", None]
     assert documents[0].metadata["from"] == "Ann <ann@mill.example>"
     assert documents[2].id == f"{documents[1].id}/list.txt"
+
+
+QUOTING = b"""From: Ann <ann@mill.example>
+Subject: Re: Wheels
+%s
+Dear Bob,
+it costs 90.
+
+On Mon, 6 May 2024 at 09:15, Bob
+<bob@mill.example> wrote:
+> Dear Ann,
+> what does it cost, in
+> the end?
+>
+> Am 5.5.2024 schrieb Ann:
+>> It will cost about 80.
+
+>> Ann
+>>> On 4 May 2024, Bob wrote:
+>>> What will it cost?
+"""
+
+
+def test_earlier_messages_stand_below_the_lines_about_them(read_one: ReadOne) -> None:
+    document = read_one("a.eml", QUOTING % b"")
+    assert document.text == (
+        "Dear Bob,\nit costs 90.\n\n"
+        "On Mon, 6 May 2024 at 09:15, Bob <bob@mill.example> wrote\n\n"
+        "Dear Ann,\nwhat does it cost, in\nthe end?\n\n"
+        "Am 5.5.2024 schrieb Ann\n\n"
+        "It will cost about 80.\n\nAnn\n\n"
+        "On 4 May 2024, Bob wrote\n\n"
+        "What will it cost?"
+    )
+    assert {level for level, _ in outline(document)} == {MESSAGE_LEVEL}
+
+
+def test_each_message_is_a_chunk_of_its_own(read_one: ReadOne) -> None:
+    document = read_one("a.eml", QUOTING % b"")
+    chunks = split(document, ChunkSettings(), lambda _: [])
+    assert [one.text.split("\n")[0] for one in chunks] == ["Dear Bob,", *(label for _, label in outline(document))]
+    assert [is_earlier_message(one) for one in chunks] == [False, True, True, True]
+
+
+def test_words_below_what_they_quote_keep_its_marks(read_one: ReadOne) -> None:
+    mail = b"From: a@b.example\n\nOn 4 May 2024, Bob wrote:\n> Is it round?\nYes.\n> Is it red?\nNo.\n"
+    assert read_one("a.eml", mail).text == "On 4 May 2024, Bob wrote:\n> Is it round?\nYes.\n> Is it red?\nNo."
+
+
+def test_flowed_lines_are_joined(read_one: ReadOne) -> None:
+    kind = b"Content-Type: text/plain; format=flowed\n"
+    mail = b"From: a@b.example\n" + kind + b"\nThe wheel turns \nat dawn.\n From now on.\n\n> It \n> stood.\n-- \nAnn\n"
+    assert read_one("a.eml", mail).text == "The wheel turns at dawn.\nFrom now on.\n\n> It stood.\n-- \nAnn"
 
 
 def test_message_keeps_its_id_when_others_go(read_all: ReadAll) -> None:

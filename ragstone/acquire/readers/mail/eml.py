@@ -18,6 +18,7 @@ from urllib.parse import urljoin
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.mail.calendar import calendar_text
+from ragstone.acquire.readers.mail.quoted import unflowed, write_plain
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer, tidy
 from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures, is_picture_type, picture_in_address
 from ragstone.acquire.readers.web.html import parse_page
@@ -61,7 +62,7 @@ def parse(file: File) -> Parsed:
             if name and isinstance(data, bytes) and data:
                 attached.append(Part(name=name, data=data))
         elif kind == "text/plain":
-            plain.append(_text(part))
+            plain.append(unflowed(_text(part)) if part.get_param("format") == "flowed" else _text(part))
         elif kind == "text/html":
             pages.append(_text(part))
         elif kind == "text/calendar":
@@ -86,6 +87,8 @@ def parse(file: File) -> Parsed:
 def write_body(writer: Writer, plain: str, pages: Sequence[Parsed]) -> None:
     """Write the body of a message: its plain text, or its pages if the plain text lacks most of their words.
 
+    Of the plain text, what earlier messages say stands below the line about each of them.
+
     Programs put "Please enable HTML to view this message" into the plain text. If each has words that the other lacks,
     both are written.
     """
@@ -94,7 +97,7 @@ def write_body(writer: Writer, plain: str, pages: Sequence[Parsed]) -> None:
     has_all = differs_little or len(own & others) > _MOST * len(others)
     is_placeholder = bool(pages) and not has_all and len(own - others) <= max(_FEW_WORDS, _MOST * len(others))
     if not is_placeholder:
-        writer.paragraph(plain)
+        write_plain(writer, plain)
     if not own or not has_all:
         for page in pages:
             writer.marked(page.text, page.marks)
