@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ragstone.chunk.sentence import abbreviation, begins_sentence, sentences
+from ragstone.chunk.sentence import abbreviation, begins_block, begins_sentence, sentences
 from ragstone.core.records import Span
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
@@ -38,6 +38,9 @@ _ASSOCIATION = re.compile(r"\be\. ?V\.$")
 _CLOCK = re.compile(r"\b[ap]\.m\.$")
 _ZONE = re.compile(r"[A-Z]{2,5}")
 _ACRONYM = re.compile(r"(?:[^\W\d]\.){2,}$")
+_STOPPED = re.compile(r"[.!?…:;。！？।۔؟][\"'”’“»)\]*_`]*$")
+_WRAPPED = 50
+"""Characters from which on a line may have been wrapped at a width."""
 _LONGEST_CONTEXT = 48
 """Characters before a stop to examine."""
 _AFTER_STOP = re.compile(r"\s+[\"'“„‚«(\[*_]*(\w*)")
@@ -57,7 +60,7 @@ def reading_sentences(text: str) -> list[Span]:
             continue  # within a quotation that was joined
         last = max(_end_of_quotation(text, whole, place), _end_of_parentheses(text, whole, place))
         joined = Span(start=span.start, end=whole[last].end)
-        if spans and _continues(text, spans[-1], joined):
+        if spans and (_continues(text, spans[-1], joined) or _was_wrapped(text, spans[-1], joined)):
             spans[-1] = Span(start=spans[-1].start, end=joined.end)
         else:
             spans.append(joined)
@@ -177,6 +180,21 @@ def _continues(text: str, previous: Span, sentence: Span) -> bool:
             return _DATELINE.search(before) is not None
         return after.startswith(("[", "("))
     return False
+
+
+def _was_wrapped(text: str, previous: Span, sentence: Span) -> bool:
+    """Return whether a line break between two sentences was made by wrapping lines of unlike length at a width.
+
+    That is so within prose, where sentences begin or end inside of lines, after a long line without a full stop.
+    """
+    if text[previous.end : sentence.start].strip(" \t") != "\n" or _STOPPED.search(previous.of(text)):
+        return False
+    start = text.rfind("\n", 0, previous.end) + 1
+    line, below = text[start : previous.end], text[sentence.start :].partition("\n")[0]
+    if len(line) < _WRAPPED or begins_block(line, below):
+        return False
+    begins_inside = previous.start > start and not _LABEL.fullmatch(text[start : previous.start].strip())
+    return begins_inside or sentence.end < sentence.start + len(below.rstrip())
 
 
 def _precedes_figure(word: str) -> bool:

@@ -101,13 +101,18 @@ def _broken_on_purpose(line: str, after: str, widest: int) -> bool:
 
     A line with room for the next word, compared with the widest line of its paragraph, was not merely wrapped.
     """
-    if _ITEM.match(after) or _ALONE.match(after) or _ALONE.match(line):
+    if begins_block(line, after):
         return True
     first = _FIRST_WORD.match(after)
     word = first.group(1) if first else ""
     if word[:1].islower() or line.endswith((",", "-")):
         return False
     return widest < _NARROW or len(line) + 1 + len(word) <= widest
+
+
+def begins_block(line: str, after: str) -> bool:
+    """Return whether something else than a paragraph ends with a line, or begins after it: an item or a heading."""
+    return bool(_ITEM.match(after) or _ALONE.match(after) or _ALONE.match(line))
 
 
 def _ends(text: str, start: int, end: int) -> Iterator[int]:

@@ -303,16 +303,18 @@ def _belongs_to_list(line: str) -> bool:
 
 
 def _list_ends(text: str, start: int) -> Iterator[int]:
-    """Yield the end of each list item; indented lines belong to the item above."""
+    """Yield the end of each list item; indented lines belong to the item above, and those into which it was wrapped."""
     end = 0
+    wrapped = False
     while start < len(text):
         line_end = _line_end(text, start)
         line = text[start:line_end]
         begins = _ITEM.match(line)
-        if line.strip() and not begins and not _INDENTED.match(line):
+        if line.strip() and not begins and not _INDENTED.match(line) and not (wrapped and not _begins_anew(line)):
             break
         if begins and end:
             yield end
+        wrapped = len(line.rstrip()) >= _WRAPPED and not line.rstrip().rstrip(_CLOSING).endswith(_ENDS)
         if line.strip():
             end = line_end
         start = line_end + 1

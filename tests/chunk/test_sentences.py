@@ -76,6 +76,27 @@ def test_sentences_cover_the_text_once(text: str):
     assert "".join("".join(one.of(text) for one in found).split()) == "".join(text.split())
 
 
+WRAPPED = """The wheel turns on Fridays only. Please tell the miller until
+27 November whether you bring grain, or whether somebody else of the village does so.
+His brother brings the bags, which are kept in
+London."""
+
+
+def test_unlike_lines_of_wrapped_prose_are_joined():
+    assert [" ".join(one.of(WRAPPED).split()) for one in sentences(WRAPPED)] == [
+        "The wheel turns on Fridays only.",
+        "Please tell the miller until 27 November whether you bring grain, or whether somebody else of the village "
+        "does so.",
+        "His brother brings the bags, which are kept in",
+        "London.",
+    ]
+
+
+def test_lines_of_an_address_stay_apart():
+    text = "Mill of the village above the river, opened in 1850\nMiller and Sons of the long road to the old city up"
+    assert len(sentences(text)) == 2
+
+
 def test_time_is_linear_in_parentheses():
     def seconds(text: str) -> float:
         begin = perf_counter()

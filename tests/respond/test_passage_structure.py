@@ -132,6 +132,14 @@ def test_long_list_ends_between_items() -> None:
     assert quote.endswith("x" * 90)
 
 
+def test_wrapped_lines_belong_to_their_item() -> None:
+    text = (
+        "Two things:\n1. The mill is closed on all days between the first frost and the end of the thaw, and on\n"
+        "Sundays.\n2. Bring bags.\nThank you."
+    )
+    assert with_introduced(text, Span(start=0, end=len("Two things:"))).of(text) == text.removesuffix("\nThank you.")
+
+
 def test_finds_code_around_any_position() -> None:
     code = code_around(GUIDE, at("check").start)
     assert code is not None

@@ -3,19 +3,23 @@
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone import chunk
+from ragstone.core.headings import MESSAGE_LEVEL
 from ragstone.core.records import Chunk, Hit, Span
 from ragstone.language import languages
 from ragstone.language.facts import words
 from ragstone.language.words import written_in
 from ragstone.question import read
 from ragstone.respond.drafts import cite
+from ragstone.respond.quoting.entries import entry_of
 from ragstone.respond.quoting.quoted_text import labels_of, written
 from ragstone.respond.quoting.quotes import COMPARED, READ, Likely, Quote, are_neighbours, chosen, passages, quote_of
+from ragstone.respond.quoting.rules import favoured
 from ragstone.respond.quoting.scored import Sentence, Told, refers_back
 
 STAFF = (
@@ -119,16 +123,75 @@ def test_steps_come_whole():
     found = hit(text)
     span = Span(start=text.index("Plug"), end=text.index("in.") + 3)
     sentence = Sentence(hit=found, place=0, number=2, span=span, own=0.5)
-    quote = quote_of(sentence, [found])
+    quote = quote_of(read("How do I install it?"), sentence, [found])
     assert quote is not None
     assert quote.text == "To install:\n\n1. Open the box.\n2. Plug it in.\n3. Wait a minute."
+
+
+TERMS = (
+    "TERMS OF THE MILL\n\n"
+    "RPM     Revolutions per minute. The speed of the wheel, which the miller\n        reads twice a day.\n"
+    "CW      Clockwise.\n"
+    "CCW, AC Against the clock. The wheel never turns so.\n"
+    "GRIST   Grain for one grinding. It is weighed first.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        (
+            "What does RPM mean?",
+            "RPM     Revolutions per minute. The speed of the wheel, which the miller\n        reads twice a day.",
+        ),
+        ("Was bedeutet CW?", "CW      Clockwise."),
+        (
+            "What are revolutions per minute?",
+            "RPM     Revolutions per minute. The speed of the wheel, which the miller",
+        ),
+        ("What is grist?", "GRIST   Grain for one grinding. It is weighed first."),
+    ],
+)
+def test_entry_of_the_term_asked_for_comes_whole(question: str, quoted: str):
+    found = hit(TERMS)
+    scored = [
+        Sentence(hit=found, place=0, number=n, span=span, own=0.5) for n, span in enumerate(chunk.sentences(TERMS))
+    ]
+    likely = favoured(read(question), scored, np.full(len(scored), 0.2))
+    kept = [one for one, chance in zip(scored, likely, strict=True) if chance > 0.1]
+    quotes = [quote_of(read(question), one, [found]) for one in kept]
+    assert quotes
+    assert all(one is not None and one.text.startswith(quoted) for one in quotes)
+
+
+@pytest.mark.parametrize("question", ["What is the speed of the wheel?", "Who reads the RPM?", "What does WC mean?"])
+def test_other_questions_ask_for_no_entry(question: str):
+    spans = chunk.sentences(TERMS)
+    assert all(entry_of(read(question), TERMS, span) is None for span in spans)
+
+
+@given(st.lists(st.sampled_from(["A", " ", "\n", "  ", ":", "\t", "- ", "RPM", "stop.", "*"]), max_size=30))
+def test_entries_lie_within_the_text(pieces: list[str]):
+    text = "".join(pieces)
+    for span in chunk.sentences(text):
+        entry = entry_of(read("What does RPM mean?"), text, span)
+        assert entry is None or (0 <= entry.start < entry.end <= len(text) and span.start < entry.end)
+
+
+def test_earlier_message_is_quoted_below_the_line_about_it():
+    found = hit("It will cost 80.", title="Wheel")
+    heading = "On 3 May 2024, Ann wrote"
+    facts = {"section_title": heading, "section": heading, "section_level": MESSAGE_LEVEL}
+    found = replace(found, chunk=replace(found.chunk, facts=facts))
+    quote = Quote(hit=found, place=0, span=Span(start=0, end=len(found.chunk.text)))
+    assert labels_of(read("What will the wheel cost?"), [quote]) == [heading]
 
 
 def test_item_of_a_loose_list_stands_alone():
     text = "Notes\n\n- The shop opens at nine.\n- The hall is closed.\n\nThat is all."
     found = hit(text)
     span = Span(start=text.index("The hall"), end=text.index("closed.") + 7)
-    quote = quote_of(Sentence(hit=found, place=0, number=1, span=span, own=0.5), [found])
+    quote = quote_of(read("What is the hall?"), Sentence(hit=found, place=0, number=1, span=span, own=0.5), [found])
     assert quote is not None
     assert quote.text == "The hall is closed."
 
@@ -137,7 +200,7 @@ def test_no_quote_ends_with_a_question():
     text = "46. The battery is reported as low.\nOr a variation like:\n47. It is charging. What can I do about this?\n"
     found = hit(text)
     for n, span in enumerate(chunk.sentences(text)):
-        quote = quote_of(Sentence(hit=found, place=0, number=n, span=span, own=0.5), [found])
+        quote = quote_of(read("What is the hall?"), Sentence(hit=found, place=0, number=n, span=span, own=0.5), [found])
         assert quote is None or not quote.text.endswith("?")
 
 

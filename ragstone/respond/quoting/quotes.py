@@ -18,6 +18,7 @@ from ragstone.core.kinds import Kind
 from ragstone.core.question import Question
 from ragstone.core.records import Chunk, Hit, Span
 from ragstone.respond import passage_structure as structure
+from ragstone.respond.quoting.entries import entry_of
 from ragstone.respond.quoting.evidence_model import SentenceFeatures
 from ragstone.respond.quoting.scored import Sentence, Told, language_at_start
 
@@ -56,16 +57,18 @@ class Quote:
         return offset + self.span.start, offset + self.span.end
 
 
-def quote_of(sentence: Sentence, hits: Sequence[Hit]) -> Quote | None:
+def quote_of(question: Question, sentence: Sentence, hits: Sequence[Hit]) -> Quote | None:
     """Extend a sentence over what it introduces, or over the code block around it; None if it cannot be an answer.
 
     A sentence may introduce the next chunk, if that is code and among the hits. Questions, headings, tables and
-    directives are not answers.
+    directives are not answers. The entry of a glossary that explains the term in question is quoted as a whole.
     """
     chunk, span = sentence.hit.chunk, sentence.span
     quote = Quote(hit=sentence.hit, place=sentence.place, span=span)
     if code := structure.code_around(chunk.text, span.start):
         return replace(quote, span=code) if code.end - code.start <= structure.MAX_QUOTE else None
+    if entry := entry_of(question, chunk.text, span):
+        return replace(quote, span=entry)
     if (
         is_question(sentence.text)
         or structure.is_wordless(sentence.text)
@@ -101,7 +104,7 @@ def likely_of(
 
     What repeats the whole question, as an example of a command or a log of questions does, does not answer it.
     """
-    quotes = [quote_of(one, hits) for one in scored]
+    quotes = [quote_of(question, one, hits) for one in scored]
     return [
         Likely(quote=quote, probability=probability, refers=bool(known.refers), told=one.told)
         for one, quote, known, probability in zip(scored, quotes, features, probabilities, strict=True)

@@ -19,6 +19,7 @@ from ragstone.core.headings import question_above
 from ragstone.core.question import Question
 from ragstone.language.facts import form, words
 from ragstone.respond import passage_structure as structure
+from ragstone.respond.quoting.entries import entry_of
 from ragstone.respond.quoting.quotes import Quote
 from ragstone.respond.quoting.scored import Sentence
 
@@ -78,6 +79,11 @@ def _explains_code(question: Question, said: Quotable) -> bool:
     return any(code in own for code in question.asks.codes)
 
 
+def _explains_term(question: Question, said: Quotable) -> bool:
+    """Return whether a sentence stands in the entry of the term whose meaning a question asks for."""
+    return entry_of(question, said.hit.chunk.text, said.span) is not None
+
+
 def _is_measured(question: Question, said: Quotable) -> bool:
     """Return whether a sentence has a figure in a unit that answers, such as kg for "how heavy"."""
     return any(word.value and word.unit in question.asks.units for word in words(said.text))
@@ -104,6 +110,14 @@ def _content(question: str) -> tuple[str, frozenset[str]]:
 RULES: tuple[Rule, ...] = (
     Rule(name="heading", applies=lambda one: not one.talk, says=_is_below_question, alone=True, least=0.9, gain=0.0),
     Rule(name="code", applies=lambda one: bool(one.asks.codes), says=_explains_code, alone=True, least=0.85, gain=0.0),
+    Rule(
+        name="term",
+        applies=lambda one: one.kind == "definition",
+        says=_explains_term,
+        alone=True,
+        least=0.7,
+        gain=0.0,
+    ),
     Rule(name="unit", applies=lambda one: bool(one.asks.units), says=_is_measured, odds=2.5, gain=0.0),
     Rule(name="step", applies=lambda one: one.kind == "how_to", says=_is_step, odds=1.5, others=1.5, gain=0.0),
 )
