@@ -29,6 +29,7 @@ DAYS = st.dates(min_value=date(1000, 1, 1), max_value=date(2999, 12, 31))
         ("2024 m. birželio 9 d. ir 2023 m. gegužės mėn.", ["2023-05", "2024-06-09"]),
         ("2020 m. kovo 9–11 d.", ["2020-03-09", "2020-03-11"]),
         ("2020 m. kovo 16 žmonių", ["2020-03"]),
+        ("version 4 of 3 May 2020, edition 1 of 2 June 2021", ["2020-05-03", "2021-06-02"]),
         ("in June 2024, MAY 2023, im Dezember 2021", ["2021-12", "2023-05", "2024-06"]),
         ("02-16-2023, 16/02/2022, 05/05/2021", ["2021-05-05", "2022-02-16", "2023-02-16"]),
         # The order is not clear, or there is no such day.

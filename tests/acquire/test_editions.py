@@ -38,6 +38,14 @@ from ragstone.core.records import Document
         ("a.md", "Travel policy", "Galioja nuo 2023 m. sausio 1 d.", {}, {"as_of": "2023-01-01"}),
         ("a.md", "Travel policy", "These rules apply from 1 May 2023.", {}, {"as_of": "2023-05-01"}),
         ("a.md", "Travel policy", "Last updated: 2023-05-01", {}, {"as_of": "2023-05-01"}),
+        (
+            "a.md",
+            "Travel policy",
+            "Version of 1 May 2023. Ask Ann.",
+            {"created": "2026-07-01"},
+            {"as_of": "2023-05-01"},
+        ),
+        ("a.md", "Travel policy", "This replaces the version of 1 May 2023.", {}, {}),
         ("a.md", "Travel policy", "Many were sold in 2019, and an article was published in 2020.", {}, {}),
     ],
 )

@@ -114,7 +114,8 @@ def _token() -> str:
 def _patterns() -> tuple[re.Pattern[str], ...]:
     month = _month()
     day = r"(?<![\d.,])\d{1,2}(?:st|nd|rd|th|hb|\.(?!\d))?(?!\w)"
-    joining = "|".join(sorted(lexicon().range, key=len, reverse=True))
+    # Dutch joins days by "of", but "version 2 of 1 May 2024" names one.
+    joining = "|".join(sorted({*lexicon().range} - {"of"}, key=len, reverse=True))
     join = rf"(?:\s*[,&–—/-]\s*|\s+(?:{joining})\s+)"
     days_first = rf"(?:{day}(?:\s+(?:of\s+)?{month}\.?)?{join}){{0,5}}{day}\s+(?:of\s+)?{month}"
     month_first = rf"{month}\.?\s+{day}(?:{join}(?:{month}\.?\s+)?{day}){{0,5}}"

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from ragstone.core.answers import Draft, Statement
 from ragstone.core.naming import name_of
-from ragstone.core.records import AS_OF, Chunk, Evidence, Span, date_of
+from ragstone.core.records import AS_OF, Chunk, Evidence, Metadata, Span, date_of
 from ragstone.language import phrases
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.drafts import cite, joined, lack_lines
@@ -29,6 +30,7 @@ _START = re.compile(r"\n\s*|(?<=[.!?])\s+")
 LONGEST = (900, 500)
 """Characters of the first and the second passage, unless the words that likely answer are longer, as a list may be."""
 
+_NOT_DIGIT = re.compile(r"\D+")
 _LINE_BREAK = re.compile(r"\n")
 _BREAKS = (re.compile(r"\n[ \t]*\n\s*"), _LINE_BREAK, re.compile(r"(?<=[.!?])\s"))
 """What may end a passage: a paragraph, else a line, else a sentence."""
@@ -158,13 +160,21 @@ def _heading_above(quote: Quote) -> str:
 def _named(chunk: Chunk, heading: str) -> str:
     """Return the title of a passage, with its heading, page and date.
 
-    The date is the document's own, and not one that its folder gives it: the same text reads the same everywhere.
+    A name that has the year needs no date.
     """
-    own = {key: value for key, value in chunk.metadata.items() if key != AS_OF}
-    page = str(chunk.facts.get("page", ""))
-    parts = (name_of(chunk), heading, f"p. {page}" if page else "", date_of(own))
+    name, date, page = name_of(chunk), _own_date(chunk.metadata), str(chunk.facts.get("page", ""))
+    parts = (name, heading, f"p. {page}" if page else "", "" if date and date[:4] in name else date)
     names = dict.fromkeys(short_label(one) for one in parts if one)
     return ", ".join(names).rstrip("?!.") + ":"
+
+
+def _own_date(metadata: Metadata) -> str:
+    """Return the date of a document, and not one that its folder gives it: the same text reads the same everywhere."""
+    date = str(metadata.get(AS_OF, ""))
+    folders = PurePosixPath(str(metadata.get("path", ""))).parts[:-1]
+    if any(_NOT_DIGIT.sub("", one) == _NOT_DIGIT.sub("", date) for one in folders):
+        return date_of({key: value for key, value in metadata.items() if key != AS_OF})
+    return date_of(metadata)
 
 
 def _before(text: str, passage: Span, span: Span) -> str:

@@ -755,3 +755,14 @@ def test_word_sets_headings_of_tables_apart(read_one: ReadOne, properties: str, 
     document = docx(f"<w:document {W}><w:body>{table}</w:body></w:document>", **{"word/styles.xml": styles})
     (mark,) = [one for one in read_one("a.docx", document).marks if one.kind == "table"]
     assert mark.header == header
+
+
+def test_properties_of_a_template_are_none_of_the_file(read_one: ReadOne) -> None:
+    made = CORE.replace("2024-05-06T07:08:09Z", "2013-12-23T23:15:00Z").replace("N. Author", "python-docx")
+    by_program = CORE.replace("N. Author", "openpyxl")
+    facts = [read_one("a.docx", docx(**{"docProps/core.xml": core})).metadata for core in (CORE, made, by_program)]
+    assert [(one.get("author"), one.get("created")) for one in facts] == [
+        ("N. Author", "2024-05-06T07:08:09"),
+        (None, None),
+        (None, "2024-05-06T07:08:09"),
+    ]

@@ -34,6 +34,10 @@ _ODF_NAME = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}name"
 _BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 _EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+_PROGRAMS = frozenset({"python-docx", "python-pptx", "openpyxl", "xlsxwriter", "Apache POI", "PHPWord", "Un-named"})
+"""Authors of files that a program wrote, of which nobody entered one."""
+_TEMPLATES = ("2013-12-23T23:15:00", "2013-01-27T09:14:16")
+"""When the templates of python-docx and python-pptx were made: files made from them keep their time and author."""
 
 
 class Package:
@@ -115,7 +119,12 @@ class Package:
         def field(tag: str) -> str:
             return tidy(core.findtext(tag) or "").strip()
 
-        facts |= {"author": field(f"{_DC}creator"), "created": iso_date(field(f"{_TERMS}created"))}
+        author, created = field(f"{_DC}creator"), iso_date(field(f"{_TERMS}created"))
+        is_of_template = created.startswith(_TEMPLATES)
+        facts |= {
+            "author": "" if is_of_template or author in _PROGRAMS else author,
+            "created": "" if is_of_template else created,
+        }
         return field(f"{_DC}title"), facts
 
     def named(self, column: str) -> Named | None:
