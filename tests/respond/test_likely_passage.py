@@ -32,6 +32,18 @@ def test_passage_begins_below_its_heading():
     assert passage_around(TEXT, at(TEXT, "Valves are tested"), 900).of(TEXT) == "Valves are tested each year."
 
 
+@pytest.mark.parametrize(("total", "shown"), [(2, "It runs at 4 bar. [1]"), (1, "It runs at 4 bar. [1]\nHall four")])
+def test_heading_of_the_next_passage_is_left_out(total: int, shown: str):
+    text = "It runs at 4 bar.\n\nHall four"
+    chunk = Chunk(id="c", document_id="a", index=0, total=total, start=0, end=len(text), text=text, title="Pumps")
+    quote = Quote(hit=Hit(chunk=chunk, score=1.0), place=0, span=at(text, "It runs at 4 bar."))
+    question = read("How much pressure?")
+    draft = likely_draft(
+        Evidence(question=question, hits=(quote.hit,), method="hybrid"), [quote], None, 0.3, RespondSettings(), ()
+    )
+    assert draft.text.endswith(f"Pumps:\n{shown}")
+
+
 def test_long_paragraph_is_cut_between_sentences():
     text = " ".join(f"Sentence number {number} is here." for number in range(40))
     passage = passage_around(text, at(text, "Sentence number 20 is here."), 200).of(text)
@@ -67,6 +79,23 @@ def test_marks_the_likely_words_within_their_passage(language: str):
     assert draft.text.endswith("[1] It runs at 4 bar. Nobody may open it alone.")
     assert citation.quote == TEXT[citation.start : citation.end] == TEXT[: TEXT.index("\n\n## Valves")]
     assert len(citation.quote) <= LONGEST[0]
+
+
+@pytest.mark.parametrize(
+    ("title", "facts", "named"),
+    [
+        ("Pumps", {"as_of": "2024-02-01", "created": "2026-05-01", "path": "mill/pumps.pdf"}, "Pumps, 2024-02-01:"),
+        ("Pumps", {"as_of": "2024", "created": "2026-05-01", "path": "mill/2024/pumps.pdf"}, "Pumps, 2026-05-01:"),
+        ("Pumps, 1 May 2024", {"as_of": "2024-05-01", "path": "pumps.pdf"}, "Pumps, 1 May 2024:"),
+    ],
+)
+def test_passage_has_the_date_of_its_document_once(title: str, facts: dict[str, str], named: str):
+    chunk = Chunk(
+        id="c", document_id="d", index=0, total=1, start=0, end=len(TEXT), text=TEXT, title=title, metadata=facts
+    )
+    quote = Quote(hit=Hit(chunk=chunk, score=1.0), place=0, span=at(TEXT, "It was built in 1987."))
+    evidence = Evidence(question=read("When was it built?"), hits=(quote.hit,), method="hybrid")
+    assert named in likely_draft(evidence, [quote], None, 0.3, RespondSettings(), ()).text.splitlines()
 
 
 def test_name_above_a_passage_is_not_repeated():

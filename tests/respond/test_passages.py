@@ -17,7 +17,7 @@ from ragstone.language.words import written_in
 from ragstone.question import read
 from ragstone.respond.drafts import cite
 from ragstone.respond.quoting.entries import entry_of
-from ragstone.respond.quoting.quoted_text import labels_of, written
+from ragstone.respond.quoting.quoted_text import have_rows, labels_of, written
 from ragstone.respond.quoting.quotes import COMPARED, READ, Likely, Quote, are_neighbours, chosen, passages, quote_of
 from ragstone.respond.quoting.rules import favoured
 from ragstone.respond.quoting.scored import Sentence, Told, refers_back
@@ -176,6 +176,17 @@ def test_entries_lie_within_the_text(pieces: list[str]):
     for span in chunk.sentences(text):
         entry = entry_of(read("What does RPM mean?"), text, span)
         assert entry is None or (0 <= entry.start < entry.end <= len(text) and span.start < entry.end)
+
+
+def test_rows_of_data_files_stand_on_lines_of_their_own():
+    row = "mill: Forge; wheel: 4; water: Elbe"
+    found = hit(row, title="Forge")
+    facts = {"mill": "Forge", "wheel": 4, "water": "Elbe"}
+    found = replace(found, chunk=replace(found.chunk, metadata=facts))
+    quotes = [Quote(hit=one, place=0, span=Span(start=0, end=len(row))) for one in (found, hit(row))]
+    assert [have_rows([one]) for one in quotes] == [True, False]
+    citations = [cite(n, found, quotes[0].span) for n in (1, 2)]
+    assert written(citations, ["", ""], (), apart=have_rows(quotes))[0] == f"{row} [1]\n{row} [2]"
 
 
 def test_earlier_message_is_quoted_below_the_line_about_it():

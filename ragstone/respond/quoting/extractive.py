@@ -34,7 +34,7 @@ from ragstone.respond.quoting.answerability import HALF, Estimate, Features
 from ragstone.respond.quoting.evidence_model import evidence_model, features_of
 from ragstone.respond.quoting.likely_passage import likely_draft
 from ragstone.respond.quoting.question_words import QuestionWords
-from ragstone.respond.quoting.quoted_text import labels_of, written
+from ragstone.respond.quoting.quoted_text import have_rows, labels_of, written
 from ragstone.respond.quoting.quotes import Likely, Quote, best, chosen, likely_of, passages, whole_lists, words_of
 from ragstone.respond.quoting.rivals import (
     Rivals,
@@ -354,10 +354,14 @@ def _closest(likely: Sequence[Likely]) -> tuple[ClosestPassage, ...]:
 def _draft_of(
     question: Question, quotes: Sequence[Quote], answerability: float, lead: str = "", names: Sequence[str] = ()
 ) -> Draft:
-    """Return an answer of quotes; behind a ``lead``, each begins a line with its name, if there are ``names``."""
+    """Return an answer of quotes; behind a ``lead``, each begins a line with its name, if there are ``names``.
+
+    Rows of data files do so in any case.
+    """
     citations = tuple(cite(marker, one.hit, one.span) for marker, one in enumerate(quotes, start=1))
     code = {marker for marker, one in enumerate(quotes, start=1) if one.is_code}
-    text, statements = written(citations, names or labels_of(question, quotes), code, apart=bool(lead))
+    apart = bool(lead) or have_rows(quotes)
+    text, statements = written(citations, names or labels_of(question, quotes), code, apart=apart)
     return Draft(
         text=f"{lead}{text}",
         citations=citations,

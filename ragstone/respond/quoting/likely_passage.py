@@ -73,8 +73,11 @@ def likely_draft(
 
 
 def _passage_draft(quote: Quote, longest: int) -> Draft:
-    text, span = quote.hit.chunk.text, quote.span
-    passage = _below_its_name(quote, passage_around(text, span, longest))
+    chunk, span = quote.hit.chunk, quote.span
+    text = chunk.text
+    # What stands below the last line of a chunk is in the next one, so that this line may be its heading.
+    around = f"{text}\n\n" if chunk.index < chunk.total - 1 else text
+    passage = _below_its_name(quote, passage_around(around, span, longest))
     before, words = _before(text, passage, span), marked(quote.text, 1, is_code=quote.is_code)
     return Draft(
         text=f"{before}{words}{_after(text, passage, span)}",

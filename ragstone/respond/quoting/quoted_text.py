@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from ragstone.core.answers import Citation, Statement
 from ragstone.core.headings import is_earlier_message, is_question
 from ragstone.core.question import Question
+from ragstone.core.record import record_of
 from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.drafts import unmarked
@@ -47,6 +48,11 @@ def written(
         text += words
         statements.append(Statement(start=start, end=len(text), markers=(citation.marker,)))
     return text, tuple(statements)
+
+
+def have_rows(quotes: Sequence[Quote]) -> bool:
+    """Return whether quotes have rows of data files: joined on one line, two of them would read as one."""
+    return any(record_of(one.hit.chunk) for one in quotes)
 
 
 def short_label(label: str) -> str:
