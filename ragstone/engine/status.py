@@ -19,6 +19,7 @@ from ragstone.core.records import UNCLEAR, Skipped
 from ragstone.core.reports import MOST_NAMED, MOST_REASONS, hidden_notices, some_of
 from ragstone.engine import languages
 from ragstone.engine.built import BuiltWith
+from ragstone.engine.by_file import tables_of
 from ragstone.engine.caching import by_level
 from ragstone.engine.components import Components
 from ragstone.engine.jobs.queue import JobCounts
@@ -43,6 +44,7 @@ class OtherVersion:
 class Status:
     """What a knowledge base holds.
 
+    ``rows`` are those of the documents that are rows of ``tables``, which people count as one document each.
     ``behind`` counts the commits that keyword search lacks; ``costs`` is None if the journal cannot be
     read; ``engines`` are the external ones; ``substitutes`` are the replacements of engines and services of the preset;
     ``catalog`` says where the catalog is, if not in the folder; ``jobs`` counts those for workers; ``running`` are the
@@ -67,6 +69,8 @@ class Status:
     catalog: str = ""
     running: tuple[Running, ...] = ()
     notices: tuple[str, ...] = ()
+    rows: int = 0
+    tables: int = 0
 
 
 def status_of(version: Components, reader: Reader) -> Status:
@@ -86,6 +90,8 @@ def status_of(version: Components, reader: Reader) -> Status:
         folder=str(version.folder),
         built_with=version.built,
         documents=own.documents,
+        rows=own.rows,
+        tables=own.tables,
         chunks=own.chunks,
         generation=counts.generation,
         behind=own.behind,
@@ -113,11 +119,14 @@ def _readable_status(version: Components, reader: Reader) -> Status:
     with catalog.snapshot():
         counts = catalog.counts()
         documents = catalog.listing(reader.names, "", "", 1).total
+        tables = tables_of(catalog, reader.names)
         chunks = len(catalog.select(reader.allowed)) if catalog.restricts(reader.names) else counts.chunks
     return Status(
         folder=str(version.folder),
         built_with=version.built,
         documents=documents,
+        rows=sum(tables.values()),
+        tables=len(tables),
         chunks=chunks,
         generation=counts.generation,
         behind=counts.generation - version.indexes.terms().stamp.generation,

@@ -13,6 +13,7 @@ from ragstone.core.question import Question, Talk
 from ragstone.core.records import DATE_KEYS, Evidence, Hit, date_of
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
+from ragstone.engine.by_file import files_of
 from ragstone.engine.by_name import IS_FILE, ByName, titles
 from ragstone.engine.components import Components
 from ragstone.engine.replied import Message, Replied, hits_of_chunks
@@ -28,6 +29,7 @@ from ragstone.respond.replies import (
     asked_for_more,
     authored,
     counted,
+    counted_files,
     courtesy,
     introduction,
     listed,
@@ -122,8 +124,8 @@ class Talking:
                 case "greeting" | "thanks" | "goodbye":
                     return message.reply(courtesy(talk.kind, language))
                 case "help":
-                    newest = by_name.listing(MOST_CHOICES, order="newest")
-                    return message.reply(introduction(newest.total, titles(newest.documents), language))
+                    files = files_of(self._version, by_name, MOST_CHOICES)
+                    return message.reply(introduction(files.count, files.names, language))
                 case "unclear":
                     newest = by_name.listing(MOST_CHOICES, order="newest")
                     if not may_ask or not newest.total:
@@ -171,8 +173,8 @@ class Talking:
         narrowed = self._narrowed(talk, by_name)
         if talk.fact == "count" and talk.format and narrowed == _of_format(talk.format):
             known = dict(by_name.common_values("kind", MOST_FORMATS))  # the index of values knows how many
-            total = sum(known.get(kind, 0) for kind in _kinds(talk.format))
-            return message.reply(plain_reply(counted(total, language, selected=True)))
+            if (total := sum(known.get(kind, 0) for kind in _kinds(talk.format))) > MOST_DATED:
+                return message.reply(plain_reply(counted(total, language, selected=True)))
         if narrowed is not None:
             by_name = ByName(self._version, both(where, narrowed), request)
         if talk.fact in ("newest", "oldest"):
@@ -180,14 +182,15 @@ class Talking:
             if dated := [one for one in listing if date_of(one.metadata)]:
                 choose, lead = (max, texts.dated_newest) if talk.fact == "newest" else (min, texts.dated_oldest)
                 return self._listed(message, lead, [choose(dated, key=lambda one: date_of(one.metadata))])
-        listing = by_name.listing(SHOWN, order="newest")
-        if not listing.total:
+        files = files_of(self._version, by_name, 0 if talk.fact == "count" else SHOWN)
+        if not files.count:
             is_selected = narrowed is not None and not talk.author
             return message.reply(plain_reply(texts.unmatched)) if is_selected else None
-        lead = counted(listing.total, language, selected=narrowed is not None)
-        return (
-            message.reply(plain_reply(lead)) if talk.fact == "count" else self._listed(message, lead, listing.documents)
-        )
+        hits = self._hits(files.newest)
+        lead = counted_files(files.count, files.rows, len(hits), language, selected=narrowed is not None)
+        if talk.fact == "count":
+            return message.reply(plain_reply(lead))
+        return message.reply(listed(lead, hits, files.names if len(hits) == len(files.names) else ()), hits)
 
     def _narrowed(self, talk: Talk, by_name: ByName) -> Filter | None:
         """Return the filter on what a question names of author, year, language and format; None if it names nothing."""

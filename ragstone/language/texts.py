@@ -51,6 +51,8 @@ class Replies:
     holds: str
     empty: str
     count: str
+    rows: str
+    some: str
     selected: str
     unmatched: str
     newest: str

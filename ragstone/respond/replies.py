@@ -49,17 +49,35 @@ def counted(count: int, language: str, *, selected: bool) -> str:
     return (texts.selected if selected else texts.count).format(count=f"{count:,}")
 
 
-def listed(lead: str, hits: Sequence[Hit]) -> Draft:
+def counted_files(count: int, rows: int, shown: int, language: str, *, selected: bool) -> str:
+    """Return the line above a list of files: how many there are, the rows of those that are tables, and what is shown.
+
+    Args:
+        count: files.
+        rows: rows in them that are documents of their own.
+        shown: files in the list; 0 without one.
+        language: ISO 639-1 code.
+        selected: whether the question selects them.
+    """
+    texts = replies(language)
+    parts = [counted(count, language, selected=selected)]
+    parts += [texts.rows.format(rows=f"{rows:,}")] if rows else []
+    parts += [texts.some.format(shown=f"{shown:,}")] if 0 < shown < count else []
+    return " ".join(parts)
+
+
+def listed(lead: str, hits: Sequence[Hit], names: Sequence[str] = ()) -> Draft:
     """Return a list of documents below a line, each cited by its first words.
 
     Args:
         lead: the line above.
         hits: the first chunk of each document, or the one for which it is listed.
+        names: what to call the documents, if not by their own names.
     """
     text, statements = lead, list[Statement]()
-    for marker, hit in enumerate(hits, start=1):
+    for marker, name in enumerate(names or [name_of(hit.chunk) for hit in hits], start=1):
         text += "\n"
-        line = f"- {_shown(name_of(hit.chunk))} [{marker}]"
+        line = f"- {_shown(name)} [{marker}]"
         statements.append(Statement(start=len(text) + 2, end=len(text) + len(line), markers=(marker,)))
         text += line
     citations = tuple(cite(marker, hit, opening(hit)) for marker, hit in enumerate(hits, start=1))

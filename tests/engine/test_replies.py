@@ -70,6 +70,24 @@ def test_counts_only_what_the_reader_may_read(engine: KnowledgeBase) -> None:
     assert {citation.document_id for citation in guest.citations} == {"docs/menu.txt", "docs/guide.pdf"}
 
 
+def test_counts_and_lists_files_instead_of_their_rows(tmp_path: Path) -> None:
+    rows = "".join(f"Mill {n},{n},Elbe\n" for n in range(12))
+    (tmp_path / "mills.csv").write_text(f"name,wheels,river\n{rows}", encoding="utf-8")
+    for n in range(11):
+        (tmp_path / f"note-{n}.txt").write_text(f"Note {n} says that the river rose.", encoding="utf-8")
+    made = open_fast(tmp_path / "kb")
+    asyncio.run(made.documents.add([str(tmp_path / "mills.csv"), *(str(one) for one in tmp_path.glob("*.txt"))]))
+    assert ask(made, "How many documents are there?").answer == "Documents: 12. Rows of tables in them: 12."
+    lines = ask(made, "Which documents do you have?").answer.splitlines()
+    assert lines[0] == "Documents: 12. Rows of tables in them: 12. The newest 10:"
+    assert len(lines) == 11
+    listed = ask(made, "Which CSV files do you have?").answer
+    assert listed == "Documents that fit: 1. Rows of tables in them: 12.\n- mills.csv [1]"
+    status = made.status()
+    assert (status.documents, status.rows, status.tables) == (23, 12, 1)
+    made.close()
+
+
 def test_selects_documents_by_year_and_author(engine: KnowledgeBase) -> None:
     assert ask(engine, "Which documents are from 2021?").answer == "Documents that fit: 1.\n- Menu [1]"
     assert ask(engine, "Which documents were written by Ada Berg?").answer.endswith("- Island guide 2022 [1]")

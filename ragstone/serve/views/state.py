@@ -181,7 +181,7 @@ def status(status: Status) -> Iterator[Line]:
         doing = (f"{one.doing} is running", "bold green")
         yield line(doing, f" in process {one.process}: {progress_line(one.progress)}")
     rows = [
-        ("documents", f"{status.documents:,}"),
+        ("documents", _documents_and_rows(status)),
         ("chunks", f"{status.chunks:,}"),
         ("megabytes", f"{status.megabytes:,.2f}"),
         ("preset", status.built_with.preset),
@@ -210,6 +210,12 @@ def status(status: Status) -> Iterator[Line]:
     for name, value in rows:
         yield line(one_line(value), indent=2, head=(name.ljust(18), "dim"))
     yield from skipped(status.skipped, "--json lists all")
+
+
+def _documents_and_rows(status: Status) -> str:
+    """Return how many documents there are, and how many of them are rows of tables."""
+    rows = f", of which {status.rows:,} are rows of {count(status.tables, 'table')}" if status.rows else ""
+    return f"{status.documents:,}{rows}"
 
 
 def documents(found: Listing, text: str) -> Iterator[Block]:
