@@ -227,8 +227,17 @@ def list_around(text: str, span: Span, longest: int = MAX_QUOTE, *, any_list: bo
         start = introduction + len(text[introduction:]) - len(text[introduction:].lstrip())
     elif not any_list and not _STEP.match(text, first):
         return None
-    end = max(_list_ends(text, first))
+    ends = _list_ends(text, first)
+    # Numbered paragraphs with blank lines between are no steps: each says something of its own.
+    end = next(ends) if not any_list and _is_numbered_paragraph(text, first) else max(ends)
     return Span(start=start, end=end) if end - start <= longest else None
+
+
+def _is_numbered_paragraph(text: str, start: int) -> bool:
+    """Return whether an item follows another one after a blank line."""
+    above = text[:start].rstrip()
+    is_apart = "\n\n" in text[len(above) : start] and _STEP.match(text, start) is not None
+    return is_apart and _STEP.match(text, above.rfind("\n\n") + 2 if "\n\n" in above else 0) is not None
 
 
 def block_around(text: str, span: Span) -> Span | None:

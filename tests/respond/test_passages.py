@@ -198,6 +198,17 @@ def test_earlier_message_is_quoted_below_the_line_about_it():
     assert labels_of(read("What will the wheel cost?"), [quote]) == [heading]
 
 
+def test_numbered_paragraphs_are_no_steps():
+    text = (
+        "1. The mill is closed on Mondays. The wheel is oiled on\nthat day.\n\n"
+        "2. The feast is in May, on the first Sunday that has no rain. Bring\nbread.\n\n3. The cat is well."
+    )
+    found, span = hit(text), Span(start=text.index("The feast"), end=text.index("rain.") + 5)
+    quote = quote_of(read("When is the feast?"), Sentence(hit=found, place=0, number=2, span=span, own=0.5), [found])
+    assert quote is not None
+    assert quote.text == "2. The feast is in May, on the first Sunday that has no rain. Bring\nbread."
+
+
 def test_item_of_a_loose_list_stands_alone():
     text = "Notes\n\n- The shop opens at nine.\n- The hall is closed.\n\nThat is all."
     found = hit(text)

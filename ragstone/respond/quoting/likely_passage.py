@@ -167,8 +167,8 @@ def _named(chunk: Chunk, heading: str) -> str:
     """
     name, date, page = name_of(chunk), _own_date(chunk.metadata), str(chunk.facts.get("page", ""))
     parts = (name, heading, f"p. {page}" if page else "", "" if date and date[:4] in name else date)
-    names = dict.fromkeys(short_label(one) for one in parts if one)
-    return ", ".join(names).rstrip("?!.") + ":"
+    names = dict.fromkeys(short_label(one).rstrip("?!.") for one in parts if one)
+    return ", ".join(names) + ":"
 
 
 def _own_date(metadata: Metadata) -> str:
