@@ -165,7 +165,7 @@ def _named(chunk: Chunk, heading: str) -> str:
 
     A name that has the year needs no date.
     """
-    name, date, page = name_of(chunk), _own_date(chunk.metadata), str(chunk.facts.get("page", ""))
+    name, date, page = short_label(name_of(chunk)), _own_date(chunk.metadata), str(chunk.facts.get("page", ""))
     parts = (name, heading, f"p. {page}" if page else "", "" if date and date[:4] in name else date)
     names = dict.fromkeys(short_label(one).rstrip("?!.") for one in parts if one)
     return ", ".join(names) + ":"
