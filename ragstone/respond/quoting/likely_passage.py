@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from ragstone.core.answers import Draft, Statement
 from ragstone.core.naming import name_of
@@ -30,7 +29,6 @@ _START = re.compile(r"\n\s*|(?<=[.!?])\s+")
 LONGEST = (900, 500)
 """Characters of the first and the second passage, unless the words that likely answer are longer, as a list may be."""
 
-_NOT_DIGIT = re.compile(r"\D+")
 _LINE_BREAK = re.compile(r"\n")
 _BREAKS = (re.compile(r"\n[ \t]*\n\s*"), _LINE_BREAK, re.compile(r"(?<=[.!?])\s"))
 """What may end a passage: a paragraph, else a line, else a sentence."""
@@ -172,12 +170,9 @@ def _named(chunk: Chunk, heading: str) -> str:
 
 
 def _own_date(metadata: Metadata) -> str:
-    """Return the date of a document, and not one that its folder gives it: the same text reads the same everywhere."""
-    date = str(metadata.get(AS_OF, ""))
-    folders = PurePosixPath(str(metadata.get("path", ""))).parts[:-1]
-    if any(_NOT_DIGIT.sub("", one) == _NOT_DIGIT.sub("", date) for one in folders):
-        return date_of({key: value for key, value in metadata.items() if key != AS_OF})
-    return date_of(metadata)
+    """Return the date of a document; a year alone may be that of its folder, and the same text reads alike anywhere."""
+    is_day = len(str(metadata.get(AS_OF, ""))) == len("2024-05-01")
+    return date_of(metadata if is_day else {key: value for key, value in metadata.items() if key != AS_OF})
 
 
 def _before(text: str, passage: Span, span: Span) -> str:
