@@ -262,7 +262,9 @@ def best(case: Case, cells: NDArray[np.float64]) -> tuple[bool, Certainty]:
     one = case.cells[top]
     shown = of_periods(case.question, case.cells, case.known, scored.tolist(), top)
     whole = together(case.cells, share, shown)
-    known = certainty_of(case.question, case.known[top], whole, lone=are_of_one(case.cells))
+    known = certainty_of(
+        case.question, case.known[top], whole, lone=are_of_one(case.cells), orders=case.question.orders
+    )
     if calculated := calculation(case.question.asks.operation, [one.cell for one in shown]):
         return case.subject == company(one.hit) and _is_close(
             calculated.rpartition(" = ")[2], case.asked.answers

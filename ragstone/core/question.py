@@ -22,7 +22,9 @@ PERIODS: frozenset[RequirementKind] = frozenset({"year", "quarter", "month", "ve
 """The kinds of requirements that say which of several versions is meant."""
 Operation = Literal["difference", "change in percent", "sum", "mean"]
 Extreme = Literal["largest", "smallest"]
-Wanted = Literal["largest", "smallest", "count", "distinct", "rows", "some rows"]
+Contact = Literal["phone", "mobile", "mail"]
+"""What reaches somebody; a phone may be a mobile one."""
+Wanted = Literal["largest", "smallest", "count", "distinct", "sum", "rows", "some rows"]
 
 
 @frozen
@@ -137,7 +139,7 @@ class Asks:
     """The kind of value that answers a question.
 
     A figure in one of the ``units`` answers it, if there are any. ``codes`` are those whose meaning is all that is
-    asked for, in lower case without hyphens.
+    asked for, in lower case without hyphens. ``contact`` is what is asked for of somebody.
     """
 
     number: bool = False
@@ -148,6 +150,7 @@ class Asks:
     comparison: Comparison | None = None
     units: tuple[str, ...] = ()
     codes: tuple[str, ...] = ()
+    contact: Contact | None = None
 
 
 @frozen

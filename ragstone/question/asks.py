@@ -10,6 +10,7 @@ from functools import cache
 from ragstone.core.question import Asks, Comparison, Extreme, Operation, RowLimit, Wanted
 from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
+from ragstone.language.contacts import contact_in
 from ragstone.language.facts import words
 from ragstone.language.files import tried
 from ragstone.language.message import message_words, writing
@@ -20,7 +21,9 @@ from ragstone.respond.tables.asked import terms
 MAX_QUESTION = 2000
 """Characters of a question that are looked at."""
 _DIFFERENCE = re.compile(
-    r"\bhow (?:much|many) (?:more|less|fewer|higher|lower|larger|smaller|greater)\b|\bby how (?:much|many)\b"
+    r"\bhow (?:much|many) (?:more|less|fewer|higher|lower|larger|smaller|greater|cheaper|dearer)\b"
+    r"|\bby how (?:much|many)\b"
+    r"|\bwie ?viel (?:mehr|weniger|teurer|billiger|höher|niedriger|größer|kleiner)\b|\bum wie ?viel\b"
     r"|\bdifference\b|\bhow (?:much )?(?:did|has|have)\b.*\b(?:change|grow|increase|decrease|fall|rise|decline)"
     r"|\b(?:change|increase|decrease|growth|decline|rise|fall)\b.*\b(?:in|of|from|between)\b"
 )
@@ -44,16 +47,18 @@ _HOW = re.compile(r"\bhow\b|\bwhat\b|\bwie\b|\bwas\b|\bwieviel\b|\bkiek\b|\bkoks
 def asks_of(text: str, written: Sequence[Word], language: str) -> Asks:
     """Return what kind of value answers a question, given its text, its words and its likely language."""
     lower, folded, lists = text.lower(), plain(text), lexicon()
-    number = lists.asks_number.search(folded) is not None
+    contact = contact_in(text)
+    number = contact is None and lists.asks_number.search(folded) is not None
     return Asks(
         number=number,
         name=not number and lists.asks_name.search(folded) is not None,
         money=lists.asks_money.search(folded) is not None,
         operation=_operation(lower),
         extreme=_extreme(lower),
-        comparison=comparison_of(text) or listed_rows(text, language),
+        comparison=None if contact else comparison_of(text) or listed_rows(text, language),
         units=_units(folded),
         codes=_codes(lower, written),
+        contact=contact,
     )
 
 
@@ -112,6 +117,9 @@ _LARGEST = (
 _EXTREME = re.compile(rf"\b(?:{_LARGEST})\b")
 _ASKS = re.compile(r"\b(?:what|which|who|whose|where|when|name|show|list|find|give)\b")
 _COUNT = re.compile(r"\bhow many\b|\b(?:number|count) of\b")
+_TOTAL = re.compile(r"\b(?:total|sum|altogether|combined)\b")
+_DID = re.compile(r"\w{3,}ed\b(?= (?:in|on|by|at|for|from|to|of|during|this|last|since|until|between|with)\b|\W*$)")
+"""A participle that does not describe the noun after it, as "handled in 2026"."""
 _DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b")
 _SMALLEST = frozenset(["lowest", "smallest", "least", "fewest", "minimum", "min", "shortest", "lightest", "cheapest"])
 _PRICED = frozenset(["cheapest", "priciest", "costliest", "expensive"])
@@ -139,6 +147,9 @@ def comparison_of(question: str) -> Comparison | None:
         limit = _limit(limits[0], "en") if limits else None
         wanted: Wanted = "distinct" if _DIFFERENT.search(lower) else "count"
         return Comparison(wanted=wanted, words=tuple(_telling(lower, limits)), limit=limit)
+    if _TOTAL.search(lower) and not extremes and not limits:
+        did = {one.start() for one in _DID.finditer(lower)}
+        return Comparison(wanted="sum", words=tuple(one for one in _telling(lower, ()) if one.span.start not in did))
     if len(extremes) != 1 or limits or not _ASKS.search(lower):
         return None
     (extreme,) = extremes
@@ -147,7 +158,7 @@ def comparison_of(question: str) -> Comparison | None:
         return None
     telling = [word for word in _telling(lower, ()) if word.lower not in (extreme, adjective)]
     wanted = "smallest" if extreme in _SMALLEST else "largest"
-    return Comparison(wanted=wanted, words=tuple(telling), columns=_columns(adjective))
+    return Comparison(wanted=wanted, words=tuple(telling), columns=(*_columns(adjective), extreme))
 
 
 def _columns(adjective: str) -> tuple[str, ...]:
@@ -245,4 +256,25 @@ def _end(limit: re.Match[str]) -> int:
     return limit.end() if currency_of(limit["unit"] or "") else max(limit.end("limit"), limit.end("to"))
 
 
-_ASKING = frozenset(["number", "count", "different", "distinct", "unique", "there", "overall", "whole", "total"])
+_ASKING = frozenset(
+    [
+        "take",
+        "takes",
+        "accept",
+        "accepts",
+        "allow",
+        "allows",
+        "number",
+        "count",
+        "different",
+        "distinct",
+        "unique",
+        "there",
+        "overall",
+        "whole",
+        "total",
+        "sum",
+        "altogether",
+        "combined",
+    ]
+)

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from ragstone.core.frozen import frozen
 from ragstone.core.headings import question_above
 from ragstone.core.question import Question
+from ragstone.language.contacts import has_contact
 from ragstone.language.facts import form, words
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.quoting.entries import entry_of
 from ragstone.respond.quoting.quotes import Quote
 from ragstone.respond.quoting.scored import Sentence
+from ragstone.respond.requirements.unmet import CAP
 
 Quotable = Sentence | Quote
 
@@ -32,8 +34,8 @@ class Rule:
 
     ``says`` returns whether a sentence or a quote says what is asked. Where one does, ``odds`` are added to its log
     odds, and ``others`` are taken from those of all others; if it answers ``alone``, no other one is quoted. The
-    probability of an answer is at least ``least`` if a quote says it. ``gain`` is measured: the right answers more and
-    the wrong ones fewer, of 100 questions.
+    probability of an answer is at least ``least`` if a quote says it, and at most ``most`` if none does. ``gain`` is
+    measured: the right answers more and the wrong ones fewer, of 100 questions.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Rule:
     others: float = 0.0
     alone: bool = False
     least: float = 0.0
+    most: float = 1.0
     gain: float
 
 
@@ -59,9 +62,12 @@ def favoured(
 
 
 def bounded(question: Question, quotes: Sequence[Quote], probability: float) -> float:
-    """Return the probability that quotes answer, raised to the least that a rule knows of."""
-    said = (rule for rule in RULES if rule.applies(question) and any(rule.says(question, one) for one in quotes))
-    return max([probability, *(rule.least for rule in said)])
+    """Return the probability that quotes answer, within the least and the most that a rule knows of."""
+    rules = [rule for rule in RULES if rule.applies(question)]
+    said = [any(rule.says(question, one) for one in quotes) for rule in rules]
+    least = max((rule.least for rule, says in zip(rules, said, strict=True) if says), default=0.0)
+    most = min((rule.most for rule, says in zip(rules, said, strict=True) if not says), default=1.0)
+    return min(most, max(probability, least))
 
 
 _CODED = re.compile(
@@ -87,6 +93,11 @@ def _explains_term(question: Question, said: Quotable) -> bool:
 def _is_measured(question: Question, said: Quotable) -> bool:
     """Return whether a sentence has a figure in a unit that answers, such as kg for "how heavy"."""
     return any(word.value and word.unit in question.asks.units for word in words(said.text))
+
+
+def _reaches(question: Question, said: Quotable) -> bool:
+    """Return whether a sentence has the number or address that a question asks for."""
+    return question.asks.contact is not None and has_contact(question.asks.contact, said.text)
 
 
 def _is_step(question: Question, said: Quotable) -> bool:  # noqa: ARG001 - each rule takes the question
@@ -119,13 +130,14 @@ RULES: tuple[Rule, ...] = (
         gain=0.0,
     ),
     Rule(name="unit", applies=lambda one: bool(one.asks.units), says=_is_measured, odds=2.5, gain=0.0),
+    Rule(name="contact", applies=lambda one: one.asks.contact is not None, says=_reaches, odds=2.5, most=CAP, gain=0.0),
     Rule(name="step", applies=lambda one: one.kind == "how_to", says=_is_step, odds=1.5, others=1.5, gain=0.0),
 )
 """All rules, in the order in which they take effect.
 
 ``heading`` is for questions in the words of a FAQ: of 100 of that about COVID-19, 97 instead of 92 are answered from
 their entry. Public sets have no codes, hardly a weight and few steps, so that these rules change nothing there. Lists
-of error codes and data sheets need ``code`` and ``unit``. ``step`` was chosen on 80 how-to questions about the manual
-of GNOME and checked on 77 about that of LibreOffice, in other words than the manuals and not part of this repository:
-of the 77, 56 instead of 45 show the steps that answer.
+of error codes and data sheets need ``code`` and ``unit``, and directories need ``contact``. ``step`` was chosen on 80
+how-to questions about the manual of GNOME and checked on 77 about that of LibreOffice, in other words than the manuals
+and not part of this repository: of the 77, 56 instead of 45 show the steps that answer.
 """

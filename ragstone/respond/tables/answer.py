@@ -13,7 +13,8 @@ from ragstone.core.kinds import Kind
 from ragstone.core.naming import name_of
 from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question
-from ragstone.core.records import Chunk, Evidence, Passage
+from ragstone.core.record import file_of, record_of
+from ragstone.core.records import Chunk, Evidence, Passage, Span
 from ragstone.core.request import Request
 from ragstone.core.table import Cell
 from ragstone.core.words import Word
@@ -27,9 +28,11 @@ from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named, items, terms
 from ragstone.respond.tables.cell_kinds import is_figure, naming, unit_in
+from ragstone.respond.tables.contradicted import contradictions
 from ragstone.respond.tables.dates import dates
 from ragstone.respond.tables.features import TableCell, cells_of
 from ragstone.respond.tables.lookup import Looked, look_up
+from ragstone.respond.tables.ranges import meant_by
 from ragstone.respond.tables.whole import compared_rows
 
 WORTH_READING = 0.3
@@ -93,7 +96,14 @@ class TableReader:
             weigh=self.weigh,
             request=request,
         )
-        lacks = [one for one in lacks if not _is_named(one, looked.cells[0].hit.chunk)]
+        best = looked.cells[0]
+        lies = [one.span for one in meant_by(asked.points, best.row, best.table.columns, naming(best.row))]
+        lacks = [
+            one
+            for one in lacks
+            if not _is_named(one, best.hit.chunk) and not any(_lies_in(one.requirement.span, span) for span in lies)
+        ]
+        lacks += contradictions(asked, best, cells)
         likely, row = lowered(looked.probability, lacks), lowered(looked.row, lacks)
         looked = replace(looked, probability=likely, row=row, lacks=tuple(lacks))
         cell = looked.cells[0].cell
@@ -160,6 +170,10 @@ class TableReader:
         """
         if looked.probability >= probability:
             return True
+        if looked.calculation and looked.cells[0].table.file:
+            files = {file_of(chunk) for _, chunk in quoted if record_of(chunk)}
+            if len(files) == 1 and looked.cells[0].table.file in files and all(record_of(chunk) for _, chunk in quoted):
+                return True  # rows of the table do not say what all of them give together
         asked = Asked(question, self.weigh, request)
         if looked.figure and asked.figure and not self._say_amount(asked, quoted, request):
             return True
@@ -208,6 +222,10 @@ def _is_named(lack: Lack, chunk: Chunk) -> bool:
     )
 
 
+def _lies_in(one: Span, other: Span) -> bool:
+    return other.start <= one.start and one.end <= other.end
+
+
 def _is_amount(word: Word) -> bool:
     """Return whether a number may be an answer: neither a month nor a year."""
     return word.value[:1].isdigit() and not (word.value.isdigit() and len(word.value) == len("2023"))
@@ -220,8 +238,12 @@ def draft_of(looked: Looked) -> Draft:
         return _row_draft(looked)
     citations = tuple(cite(n, one.hit, one.cell.span) for n, one in enumerate(cells, start=1))
     below = cells[0].cell if cells[0].cell is cells[0].row.cells[0] else None
-    place = f"{looked.place} · " if looked.place else ""
-    named_cells = (strip_links(f"{place}{named(one, looked.keys, below)}: {one.cell.text}").rstrip() for one in cells)
+    differ = len({one.hit.chunk.heading for one in cells}) > 1
+    places = [one.hit.chunk.heading if differ else looked.place for one in cells]
+    named_cells = (
+        strip_links(f"{place} · {said}" if place else said).rstrip()
+        for place, said in zip(places, (_said(one, looked.keys, below) for one in cells), strict=True)
+    )
     lines = [f"{words} [{n}]" for n, words in enumerate(named_cells, start=1)]
     if looked.calculation:
         lines.append(f"{looked.calculation} {''.join(f'[{n}]' for n in range(1, len(cells) + 1))}")
@@ -231,6 +253,13 @@ def draft_of(looked: Looked) -> Draft:
         answerability=looked.probability,
         statements=tuple(_statements(lines, len(cells))),
     )
+
+
+def _said(one: TableCell, keys: Sequence[Cell], below: Cell | None) -> str:
+    """Return a cell with what names it; the ``keys`` of the first row stand for the same columns of its own."""
+    headers = [key.header for key in keys]
+    own = [cell for header in headers for cell in one.row.cells if cell.header == header]
+    return f"{named(one, own, below)}: {one.cell.text}"
 
 
 def _row_draft(looked: Looked) -> Draft:

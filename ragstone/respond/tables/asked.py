@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
@@ -13,11 +13,13 @@ from ragstone.core.question import Question
 from ragstone.core.request import Request
 from ragstone.core.span import Span
 from ragstone.language import lexicon, plain
+from ragstone.language.contacts import is_of_contact
 from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.language.files import languages, measures
 from ragstone.language.money import names_money
-from ragstone.language.talk import amount_verbs
+from ragstone.language.talk import amount_columns, amount_verbs
 from ragstone.respond.tables.dates import Dates
+from ragstone.respond.tables.ranges import Point, points_of
 
 _SHORT = 3
 """Letters of a word that has no plural."""
@@ -26,6 +28,11 @@ _RANKED = r" (?:did|does) .*\b(?:take|finish|get|come|end|rank|achieve|win)\b"
 _WHERE = re.compile(rf"\bwhere\b|\b(?:what|which) (?:city|venue|location|stadium|country|place(?!{_RANKED}))\b")
 _WHO = re.compile(r"\bwho(?:se|m)?\b")
 _WHEN = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|season|month)\b")
+_WHEN_ALONE = re.compile(
+    r"^\W*(?:(?:and|since|until|till|by|from|for|und|bis|seit|ab|nuo|iki|o|ir|sejak|vanaf|tot|da|do|od|till) )?"
+    r"(?:when|wann|kada|bila(?:kah)?|bilakah|wanneer|quando|kiedy|nar)\b"
+)
+"""The beginning of a question that only a time answers, without diacritics."""
 _HOW_HIGH = re.compile(r"(?<=\bhow )(?:high|large|big|great|low|small)\b", re.IGNORECASE)
 """Words that ask how much, and name nothing."""
 _HOW_LONG = re.compile(
@@ -46,7 +53,8 @@ _QUALITIES = {
 """The headings of columns that say how long, high or old something is."""
 _INSTANT = re.compile(r"\b(?:on|at|as of|as at|am|zum|per)\s+(?:the end of\s+)?(?:[a-z]+\.? )?\d{1,2}\b")
 _HOW_MANY = re.compile(
-    r"\bhow many\b|\bnumber of\b|\b(?:wie ?viele?|kiek)\b(?! kost| kain)|\bberapa (?:banyak|ramai|orang|buah)\b"
+    r"\bhow many\b|\bnumber of\b|\b(?:wie ?viele?|kiek)\b(?! kost| kain| teurer| billiger| mehr| hoher)"
+    r"|\bberapa (?:banyak|ramai|orang|buah)\b"
 )
 _AMOUNT = re.compile(
     r"\bhow (?:much|high|large)\b|\bwhat (?:was|were|is|are)\b"
@@ -136,6 +144,10 @@ class Named:
         """Return whether the text names a thing, in any form or by a synonym."""
         return item.concept in self._concepts or all(map(self._free.forms, item.words))
 
+    def has_any(self, names: frozenset[str]) -> bool:
+        """Return whether the text has one of some words as it is written there."""
+        return any(word.lower in names for item in self.items for word in item.words)
+
     def has_words(self, item: Item) -> bool:
         """Return whether the text has the words of a thing, perhaps as part of another one."""
         return item.concept in self._concepts or all(map(self._words.forms, item.words))
@@ -170,13 +182,14 @@ class Asked:
         self.instant = bool(dates.days) and not dates.length and _INSTANT.search(lower) is not None
         self.figures = any(word[:1].isdigit() for word in names)
         self.dates = dates
-        self.number = lexicon().asks_number.search(lower) is not None
+        self.number = asked.asks.contact is None and lexicon().asks_number.search(lower) is not None
         self.name = not self.number and lexicon().asks_name.search(lower) is not None
         self.percent = terms().percents.search(lower) is not None
         self.wanted = [*_wanted(lower, named)]
         self.place = _WHERE.search(lower) is not None
         self.person = _WHO.search(lower) is not None
         self.time = _WHEN.search(lower) is not None
+        self.when = _WHEN_ALONE.search(lower) is not None
         undated = terms().recent.sub(_blank, lower)  # "latest" orders nothing if it is the latest period
         self.recent = undated != lower
         # Between two periods the figures are shown, and not a column of changes.
@@ -192,9 +205,39 @@ class Asked:
         verbs = amount_verbs("price", asked.language if asked.language in languages() else "en")
         costs = (n for n, one in enumerate(self.items) if len(one.words) == 1 and plain(one.words[0].lower) in verbs)
         self.priced = frozenset(half for n in costs for half in (2 * n, 2 * n + 1))
-        """The halves of "cost", which a column of prices names in other words."""
+        """The halves of "cost" or "expensive", which a column of prices names in other words."""
+        self.prices = frozenset(amount_columns("price"))
+        self.reached = self._reached()
+        """The halves of what reaches somebody, which a column of such numbers or addresses names in other words."""
         ordering = (Span(start=one.start(), end=one.end()) for one in terms().orders.finditer(undated))
-        self.orders = any(not dates.names(span) for span in ordering)  # nor does "first" in "first quarter"
+        # Nor does "first" in "first quarter".
+        self.ordering = frozenset(span.of(undated) for span in ordering if not dates.names(span))
+        self.orders = bool(self.ordering)
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """The numbers and the day that it names, which may lie within the range of a row."""
+        return points_of(self.text, self.dates)
+
+    def named_at(self, spans: Iterable[Span]) -> frozenset[int]:
+        """Return the halves of the items that stand in some spans of the question."""
+        places = [*spans]
+        return frozenset(
+            half
+            for n, item in enumerate(self.items)
+            if any(one.start <= word.span.start < one.end for word in item.words for one in places)
+            for half in (2 * n, 2 * n + 1)
+        )
+
+    def _reached(self) -> frozenset[int]:
+        contact = self.asks.contact
+        said = f"{plain(self.text)} number"
+        halves = frozenset[int]()
+        for n, one in enumerate(self.items):
+            name = " ".join(word.lower for word in one.words)
+            if contact and name in said and (name in ("number", "address") or is_of_contact(contact, name)):
+                halves |= {2 * n, 2 * n + 1}
+        return halves
 
     @cached_property
     def measures(self) -> list[Item]:
@@ -222,6 +265,8 @@ class Asked:
     def named_by(self, text: Named) -> frozenset[int]:
         """Return which items a text names, as halves: one for the words of an item, and one for the item itself."""
         words_ = {2 * n for n, item in enumerate(self.items) if text.has_words(item)}
+        # "Expensive" is no form of "expenses".
+        words_ -= {n for n in words_ & self.priced if not text.has_any(frozenset([self.items[n // 2].words[0].lower]))}
         return frozenset(words_ | {n + 1 for n in words_ if text.has(self.items[n // 2])})
 
     def weight(self, some: frozenset[int]) -> float:

@@ -121,7 +121,7 @@ def shares(scored: NDArray[np.float64]) -> NDArray[np.float64]:
     return powers / powers.sum()
 
 
-def certainty_of(asked: Asked, best: CellFeatures, share: float, *, lone: bool) -> Certainty:
+def certainty_of(asked: Asked, best: CellFeatures, share: float, *, lone: bool, orders: bool) -> Certainty:
     """Return what says whether the best cell is right.
 
     Args:
@@ -129,6 +129,7 @@ def certainty_of(asked: Asked, best: CellFeatures, share: float, *, lone: bool) 
         best: of the best cell.
         share: its probability together with equal ones, if one of the cells is right.
         lone: whether all tables are of one document.
+        orders: whether the question asks for a first or largest that no heading names.
     """
     share = min(max(share, _LEAST), 1 - _LEAST)
     return Certainty(
@@ -138,7 +139,7 @@ def certainty_of(asked: Asked, best: CellFeatures, share: float, *, lone: bool) 
         time=-float(-1.0 in (best.year, best.day, best.length)),
         mistyped=float(best.kind < 0),
         calculates=float(asked.calculates),
-        orders=float(asked.orders),
+        orders=float(orders),
         words=math.log(1 + len(asked.items)),
         first=best.first,
         lone=float(lone),

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from ragstone.core.records import Span
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import words
+from ragstone.language.words import any_of
 from ragstone.respond.requirements.periods import periods
 
 _MONTHS = re.compile(r"\b(three|six|nine|twelve|3|6|9|12)[ -]months?\b(?: period)?")
@@ -28,6 +29,10 @@ TO_DATE = -1
 _FILLER = re.compile(
     r"\b(?:three|six|nine|twelve|months?|years?|quarters?|first|second|third|fourth|ended|fiscal|\d{1,2})\b"
 )
+
+
+_CLOCK = re.compile(r"(?<![\d.])(?:[01]?\d|2[0-3])[:.h][0-5]\d(?![\d.])")
+_TIMES = frozenset(["s", "min", "h", "day", "week", "month", "year"])
 
 
 class Dates:
@@ -79,6 +84,21 @@ class Dates:
     def names(self, span: Span) -> bool:
         """Return whether a word is part of the name of a period, as "first" is in "the first quarter"."""
         return _overlaps(span, self._spans)
+
+
+def has_time(text: str) -> bool:
+    """Return whether a text says when or how long: a date, a year, a time of day, a weekday or a number of days."""
+    if dates(text) or _CLOCK.search(text):
+        return True
+    said = words(text)
+    counts = any(word.value[:1].isdigit() for word in said)
+    lasts = counts and any(word.unit in _TIMES or lexicon().unit(word.lower) in _TIMES for word in said)
+    return lasts or any(word.value.startswith("month ") for word in said) or bool(_weekday().search(plain(text)))
+
+
+@cache
+def _weekday() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{any_of(map(plain, lexicon().table_words['weekdays']))})\b")
 
 
 def _overlaps(span: Span, others: Iterable[Span]) -> bool:

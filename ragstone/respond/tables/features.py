@@ -13,10 +13,12 @@ from ragstone.core.frozen import frozen
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
+from ragstone.language.contacts import is_of_contact
 from ragstone.language.money import MARK, names_money
 from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
 from ragstone.respond.tables.cell_kinds import NOTHING, fits, is_figure, is_index, is_quantity, is_total, naming
-from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of
+from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of, has_time
+from ragstone.respond.tables.ranges import has_days, meant_by
 
 MAX_CELLS = 20_000
 """Cells compared for a question; the tables of later hits are left out."""
@@ -102,24 +104,38 @@ class CellFeatures:
     newest: float
 
 
+def title_of(table: Table, chunk: Chunk) -> str:
+    """Return the words of the title of a table and of where it is; the title of a row of a data file is its label."""
+    return chunk.path if table.file else f"{chunk.title} {chunk.path}"
+
+
 class _AskedTable:
     """A table with regard to a question: what its columns, caption and titles name."""
 
     def __init__(self, asked: Asked, chunk: Chunk, table: Table) -> None:
         self.asked, self.table = asked, table
-        # The title of a row is its label.
-        title = chunk.path if table.file else f"{chunk.title} {chunk.path}"
+        title = title_of(table, chunk)
         self.around = asked.named_by(named_in(title if table.file else f"{table.caption} {title} {chunk.context}"))
         self.subject = asked.named_by(named_in(title))
         headings = [named_in(" ".join(path)) for path in table.columns]
         self.money = [names_money(" ".join(path)) for path in table.columns]
-        self.columns = [
-            asked.named_by(one) | (asked.priced if is_money else frozenset[int]())
-            for one, is_money in zip(headings, self.money, strict=True)
+        self.reaches = [
+            is_of_contact(asked.asks.contact, " ".join(path)) if asked.asks.contact else False for path in table.columns
         ]
-        self.wanted = [any(map(one.has, asked.wanted)) for one in headings]
+        self.columns = [
+            asked.named_by(one)
+            | (asked.priced if is_money or one.has_any(asked.prices) else frozenset[int]())
+            | (asked.reached if reaches else frozenset[int]())
+            for one, is_money, reaches in zip(headings, self.money, self.reaches, strict=True)
+        ]
+        self.wanted = [
+            reaches or any(map(one.has, asked.wanted)) for one, reaches in zip(headings, self.reaches, strict=True)
+        ]
         self.places = [fits(asked, " ".join(path).lower()) for path in table.columns]
-        self.headings = [_share(asked, named_in(_NOTES.sub("", " ".join(path)))) for path in table.columns]
+        self.headings = [
+            1.0 if reaches else _share(asked, named_in(_NOTES.sub("", " ".join(path))))
+            for path, reaches in zip(table.columns, self.reaches, strict=True)
+        ]
         self.indices = [bool(path) and is_index(path[-1]) for path in table.columns]
         self.dates = [dates_of(path) for path in table.columns]
         self.lengths = _lengths(self.dates)
@@ -139,6 +155,7 @@ class _AskedTable:
         self.when = [asked.dates, *_in_days(asked.dates, chunk)]
         self.statement = log(1 + _measures(table)) if asked.measures and not _is_of_another(asked, table) else 0.0
         self.date = () if table.file else _date_of(chunk)
+        self.wants_day = any(one.is_day for one in asked.points)
 
 
 def cells_of(hits: Sequence[Hit]) -> list[TableCell]:
@@ -252,8 +269,15 @@ class _AskedRow:
             any(map(_tells, one.items)) and f" {_plain(label)} " in table.plain
             for one, label in zip(named, labels, strict=True)
         )
+        self.meant = meant_by(asked.points, row, table.table.columns, [first, *beside])
+        if self.meant:
+            self.named |= asked.named_at(one.span for one in self.meant)
+            self.label, self.literal = 1.0, True
+        is_of_day = any(one.is_day for one in self.meant)
+        self.of_other_days = not is_of_day and table.wants_day and has_days(row, table.table.columns)
         self.cells = {cell.column: self._named_by(cell) for cell in row.cells[1:]}
         self.dates = [
+            *([asked.dates] if is_of_day else []),
             dates(labels[0]),
             dates(row.section),
             *(dates(c.text) for c in row.cells[1:] if not is_figure(c.text)),
@@ -279,12 +303,13 @@ class _AskedRow:
         figure = is_figure(cell.text)
         places = [table.dates[n], *self.dates, *table.about]
         year, day, length = max((_when(one, places, table.lengths[n]) for one in table.when), key=sum)
+        if self.of_other_days:
+            day = -1.0
         if table.lengths[n] == QUARTER and not asked.dates:
             length = _USUAL
         if asked.instant and table.lengths[n]:
             length = -1.0
         wants_now = not asked.dates.years
-        wants_number = asked.number or asked.figure
         percent = "%" in cell.text or table.percents[n]
         total = (self.total or table.totals[n]) and not is_label
         return CellFeatures(
@@ -303,9 +328,7 @@ class _AskedRow:
             day=day,
             length=length,
             latest=float(wants_now and table.latest[n]),
-            kind=(1.0 if (figure or is_quantity(cell.text)) == wants_number else -1.0)
-            if wants_number or asked.name
-            else 0.0,
+            kind=self._kind(cell, figure=figure),
             percent=(1.0 if percent == asked.percent else -1.0) if percent or asked.percent else 0.0,
             change=-1.0 if table.changes[n] and not asked.change else float(table.changes[n]),
             first=float(is_label),
@@ -317,6 +340,16 @@ class _AskedRow:
             statement=table.statement * asked.weight(together | table.around),
             newest=float(self.newest and wants_now) * (_RECENT if asked.recent else 1.0),
         )
+
+    def _kind(self, cell: Cell, *, figure: bool) -> float:
+        """Return 1 for a number if the question asks for one, or for a time if it asks when, -1 for anything else."""
+        asked = self.table.asked
+        wants_number = asked.number or asked.figure
+        if not (wants_number or asked.name):
+            return 0.0
+        if asked.when:
+            return 1.0 if has_time(cell.text) else -1.0
+        return 1.0 if (figure or is_quantity(cell.text)) == wants_number else -1.0
 
     def _money(self, cell: Cell) -> float:
         """Return 1 for an amount of money if the question asks for one, -1 if it asks how many there are."""

@@ -16,15 +16,18 @@ from ragstone.core.frozen import frozen
 from ragstone.core.question import Extreme
 from ragstone.core.table import Cell
 from ragstone.language import lexicon, plain
+from ragstone.language.contacts import has_contact, is_of_contact
 from ragstone.language.money import MARK
 from ragstone.language.words import any_of
 from ragstone.respond.requirements.unmet import CAP, Lack
 from ragstone.respond.tables.asked import Asked, named_in
 from ragstone.respond.tables.calculate import are_comparable, calculation, value_of
-from ragstone.respond.tables.cell_kinds import is_figure
+from ragstone.respond.tables.cell_kinds import is_figure, naming
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
-from ragstone.respond.tables.dates import dates, dates_of
+from ragstone.respond.tables.dates import dates, dates_of, has_time
 from ragstone.respond.tables.features import CellFeatures, TableCell, features_of
+from ragstone.respond.tables.ranges import columns_of, days_in, of_days
+from ragstone.respond.tables.wording import lower_words
 
 _SIGNS = re.compile(rf"\s|{MARK}")
 _NUMBER = re.compile(r"[\W\d_]+")
@@ -33,6 +36,12 @@ _EXPLAINED = 0.85
 """The probability of a cell beside a code, as of a sentence that explains one."""
 _KEYS = 3
 """Cells that are shown with the answer, so that a reader knows its row."""
+_MOST_ROWS = 6
+"""Rows that answer together; more of them only have something in common."""
+_SEVERAL = 0.8
+"""The largest probability of cells of several rows, of which the question may mean one."""
+_MOST_COLUMNS = 2
+"""Dates of a row that answer together, such as its arrival and departure."""
 _ALIKE = 0.05
 """Difference of the scores of two prices between which the question does not choose."""
 _OPEN = 0.1
@@ -71,8 +80,12 @@ class Looked:
 def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
     """Return the cells that answer, among those of the tables; None if none of them can.
 
-    Only a figure tells how much or how many.
+    Only a figure tells how much or how many, and only a time tells when.
     """
+    if asked.when and not asked.asks.extreme:
+        candidates = [one for one in candidates if has_time(one.cell.text)]
+    if asked.points:
+        candidates = _without_ranges(asked, candidates)
     if asked.quantity:
         candidates = [one for one in candidates if any(map(str.isdigit, one.cell.text))]
     if not asked.items or not candidates:
@@ -91,12 +104,20 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
         return None
     cells = of_periods(asked, candidates, features, scored.tolist(), best)
     if len(cells) == 1 and features[best].money > 0:
-        cells = _prices(candidates, features, scored, best)
-    certainty = certainty_of(asked, features[best], together(candidates, share, cells), lone=are_of_one(candidates))
+        cells = _alike(candidates, [one.money > 0 for one in features], scored, best)
+    elif asked.asks.contact:
+        cells = _alike(candidates, [_reaches(asked, one) for one in candidates], scored, best)
+    if len(cells) == 1:
+        cells = _of_like_rows(asked, candidates, features, best)
+    orders = _orders(asked, candidates[best])
+    whole = together(candidates, share, cells)
+    certainty = certainty_of(asked, features[best], whole, lone=are_of_one(candidates), orders=orders)
     calculated = calculation(asked.asks.operation, [one.cell for one in cells])
     if calculated:
         certainty = certainty.calculated
-    most = 1.0 if _is_asked_for(asked, candidates[best], features[best]) else CAP
+    most = 1.0 if len({id(one.row) for one in cells}) == 1 else _SEVERAL
+    if not _is_asked_for(asked, candidates[best], features[best]) or not _fits(asked, cells):
+        most = CAP
     return Looked(
         cells=cells,
         calculation=calculated,
@@ -107,6 +128,17 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
         after_label=_after_label(candidates, features, best),
         place=_place(candidates, candidates[best]),
     )
+
+
+def _without_ranges(asked: Asked, candidates: Sequence[TableCell]) -> Sequence[TableCell]:
+    """Return the cells without those of columns with ranges, if a number or day of the question lies within one."""
+    rows = {id(one.row): one for one in candidates}
+    left = {
+        (_source(one), one.table.columns[at])
+        for one in rows.values()
+        for at in columns_of(asked.points, one.row, one.table.columns, naming(one.row))
+    }
+    return [one for one in candidates if (_source(one), one.cell.header) not in left] if left else candidates
 
 
 def _is_asked_for(asked: Asked, table_cell: TableCell, features: CellFeatures) -> bool:
@@ -123,6 +155,12 @@ def _is_asked_for(asked: Asked, table_cell: TableCell, features: CellFeatures) -
     return features.money > 0 or (asked.money and lexicon().asks_money.search(plain(heading)) is not None)
 
 
+def _orders(asked: Asked, table_cell: TableCell) -> bool:
+    """Return whether the words that order are no part of the name of a cell, as "before" is in "Result before tax"."""
+    named = set(lower_words(" ".join([*table_cell.cell.label, *table_cell.cell.header])))
+    return not asked.ordering <= named
+
+
 def _explains_code(asked: Asked, table_cell: TableCell) -> bool:
     """Return whether a row begins with the code whose meaning is all that is asked for: "What does E-104 mean?".
 
@@ -135,12 +173,18 @@ def _explains_code(asked: Asked, table_cell: TableCell) -> bool:
 
 
 def _keys(asked: Asked, best: TableCell) -> tuple[Cell, ...]:
-    """Return the cells of the row of a data file that the question names, and the one that names the row."""
-    if not best.table.file:
-        return ()
+    """Return the cells that show why the row is the one: those that the question names, and the one that names the row.
+
+    In the table of a document the label names the row, and does so alone, unless the label itself is the answer.
+    """
+    first = best.row.cells[0]
     others = [cell for cell in best.row.cells if cell is not best.cell]
     named = [cell for cell in others if asked.weight(asked.named_by(named_in(cell.text))) > 0]
-    first = best.row.cells[0]
+    named += [
+        cell for cell in of_days(asked.points, best.row, best.table.columns) if cell in others and cell not in named
+    ]
+    if not best.table.file:
+        return tuple(named[:_KEYS]) if best.cell is first else ()
     return tuple([*([first] if first in others and first not in named else []), *named][:_KEYS])
 
 
@@ -161,7 +205,8 @@ def _of_row(
 ) -> float:
     """Return the probability that the row of a cell has the answer in one of its cells."""
     whole = sum(float(part) for part, one in zip(share, candidates, strict=True) if one.row is candidates[best].row)
-    certainty = certainty_of(asked, features[best], whole, lone=are_of_one(candidates))
+    orders = _orders(asked, candidates[best])
+    certainty = certainty_of(asked, features[best], whole, lone=are_of_one(candidates), orders=orders)
     return probability(replace(certainty, mistyped=0.0, first=0.0))
 
 
@@ -173,13 +218,78 @@ def _after_label(candidates: Sequence[TableCell], features: Sequence[CellFeature
     return tuple(one for one in candidates if one.row is row and one.cell is not row.cells[0])
 
 
-def _prices(
-    candidates: Sequence[TableCell], features: Sequence[CellFeatures], scored: NDArray[np.float64], best: int
+def _alike(
+    candidates: Sequence[TableCell], fit: Sequence[bool], scored: NDArray[np.float64], best: int
 ) -> tuple[TableCell, ...]:
-    """Return the prices of the row that fit the question as well as the best one: those with and without tax."""
+    """Return the cells of the row that fit as well as the best one: prices with and without tax, all its telephones.
+
+    The best cell alone if none fits.
+    """
     row = candidates[best].row
     alike = (n for n, one in enumerate(candidates) if one.row is row and scored[best] - scored[n] < _ALIKE)
-    return tuple(candidates[n] for n in alike if features[n].money > 0)
+    return tuple(candidates[n] for n in alike if fit[n]) or (candidates[best],)
+
+
+def _of_like_rows(
+    asked: Asked, candidates: Sequence[TableCell], features: Sequence[CellFeatures], best: int
+) -> tuple[TableCell, ...]:
+    """Return the best cell, and those that the question means as well: of other rows, or of another table.
+
+    All dates of these rows answer a question that asks when, those of the latest row first. The best cell stands alone
+    if there are too many, if the question has all words of its label, if it has words that the table lacks, or if it
+    names no row.
+    """
+    own, chosen = features[best], candidates[best]
+    is_named = set(lower_words(chosen.row.label)) <= set(lower_words(asked.text))
+    if own.first or not own.row + own.others or own.all < _WHOLLY:
+        return (chosen,)
+
+    def is_alike(one: TableCell, other: CellFeatures) -> bool:
+        if _source(one) != _source(chosen) or not (one.cell.header == chosen.cell.header or asked.when):
+            return False
+        is_other = one.row is not chosen.row and (is_named or one.cell.label == chosen.cell.label)
+        if is_other and (one.cell.label != chosen.cell.label or _bare(one) == _bare(chosen)):
+            return False  # another thing than the one named, or the same again
+        return _rated(other, own) == own
+
+    alike = [one for one, other in zip(candidates, features, strict=True) if is_alike(one, other)]
+    rows = dict.fromkeys(id(one.row) for one in alike)
+    if len(rows) > _MOST_ROWS or len(alike) > _MOST_COLUMNS * len(rows) or chosen not in alike:
+        return (chosen,)
+    if asked.when:
+        days = {row: max(_last_day(one.cell.text) for one in alike if id(one.row) == row) for row in rows}
+        return tuple(sorted(alike, key=lambda one: days[id(one.row)], reverse=True))
+    return tuple(sorted(alike, key=lambda one: one is not chosen))
+
+
+def _rated(other: CellFeatures, own: CellFeatures) -> CellFeatures:
+    """Return the features of a cell, apart from those that do not say how well the question means its row."""
+    return replace(other, place=own.place, newest=own.newest, statement=own.statement, label=own.label)
+
+
+def _source(one: TableCell) -> str:
+    return one.table.file or one.hit.chunk.document_id
+
+
+def _last_day(text: str) -> int:
+    return max((day.toordinal() for _, day in days_in(text)), default=0)
+
+
+def _reaches(asked: Asked, table_cell: TableCell) -> bool:
+    """Return whether a cell is the number or address that is asked for, by itself or by its heading."""
+    contact, cell = asked.asks.contact, table_cell.cell
+    if contact is None:
+        return False
+    if is_of_contact(contact, " ".join(cell.header)):
+        return any(map(str.isdigit, cell.text)) or has_contact(contact, cell.text)
+    return contact != "mobile" and has_contact(contact, cell.text)
+
+
+def _fits(asked: Asked, cells: Sequence[TableCell]) -> bool:
+    """Return whether cells have a value of the kind that a question wants: how to reach somebody, or when."""
+    if asked.asks.contact:
+        return all(_reaches(asked, one) for one in cells)
+    return True
 
 
 def _is_named(features: CellFeatures) -> bool:
@@ -234,7 +344,7 @@ def _row_of_periods(
         return None
     within = set(row)
     whole = sum(float(part) for n, part in zip(pool, share, strict=True) if n in within)
-    certainty = certainty_of(asked, features[best], whole, lone=are_of_one(candidates))
+    certainty = certainty_of(asked, features[best], whole, lone=are_of_one(candidates), orders=asked.orders)
     return _Row(
         cells=tuple(candidates[n] for n in kind),
         values=[values[n] for n in kind],

@@ -7,7 +7,7 @@ every value of the column compared must be a number of one unit. Otherwise there
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
@@ -18,14 +18,15 @@ from ragstone.core.question import Comparison, RowLimit
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
-from ragstone.language import lexicon
+from ragstone.language import lexicon, plain
 from ragstone.language.facts import Word, words
-from ragstone.language.money import MARK, currencies
+from ragstone.language.money import MARK, currencies, currency_of
 from ragstone.language.words import any_of
 from ragstone.respond.tables.calculate import DOTTED, value_of
 from ragstone.respond.tables.cell_kinds import NOTHING, naming
 from ragstone.respond.tables.features import TableCell
 from ragstone.respond.tables.lookup import Looked
+from ragstone.respond.tables.ranges import days_in
 from ragstone.respond.tables.wording import contains, heading_words, is_same, lower_words, normalized, singular
 
 EXACT = 0.8
@@ -40,6 +41,10 @@ _TIES = 3
 _UNIT = re.compile(rf"(?P<before>{MARK}?)\s*(?P<figure>[-−–(]?\d[\d,]*(?:\.\d+)?\)?)\s*(?P<after>[^\d\s]{{0,12}})")
 _DECIMAL_POINT = re.compile(r"\d\.\d{1,2}(?!\d)|\d,\d{3}")
 _DECIMAL_COMMA = re.compile(r"\d,\d{1,2}(?!\d)")
+_SHORT = 3
+"""Letters of a word that may be in many values."""
+_EARLIEST, _LATEST = 1500, 2199
+_LONGEST_UNIT = 12
 _SWAPPED = str.maketrans(",.", ".,")
 _ROW = frozenset(["row", "record", "entry", "entries", "item", "line"])
 """Words for the rows of any table."""
@@ -66,14 +71,11 @@ class _Whole:
 
 @frozen
 class _Condition:
-    """A value that some rows have in a column."""
+    """What some rows have in a column, as a sign and a value, and the numbers of these rows."""
 
     column: _Column
-    value: str
-
-    @property
-    def rows(self) -> set[int]:
-        return {n for n, one in self.column.cells.items() if normalized(one.cell.text) == self.value}
+    shown: str
+    rows: frozenset[int]
 
 
 @frozen
@@ -167,22 +169,54 @@ def _found(hit: Hit, table: Table, row: Row, cell: Cell) -> TableCell:
 def _answer(wanted: Comparison, whole: _Whole) -> Looked | None:
     if wanted.wanted in ("rows", "some rows"):
         return _listed(wanted, whole)
-    conditions, rest = _conditions(wanted.words, whole)
-    if conditions is None:
+    dated, telling = _dated(wanted.words, whole) if wanted.wanted in ("sum", "count") else ([], wanted.words)
+    conditions, rest = _conditions(telling, whole, partly=wanted.wanted == "sum")
+    if conditions is None or dated is None:
         return None
+    conditions = [*conditions, *dated]
     fit = set(range(len(whole.rows))).intersection(*(one.rows for one in conditions))
     if wanted.wanted in ("count", "distinct"):
         return _counted(wanted, whole, conditions, rest, fit)
+    if wanted.wanted == "sum":
+        return _summed(whole, conditions, rest, sorted(fit))
     return _largest(wanted, whole, conditions, rest, fit)
 
 
 # ---------------------------------------------------------------- what the question names
 
 
-def _conditions(asked: Sequence[Word], whole: _Whole) -> tuple[list[_Condition] | None, list[Word]]:
+def _dated(asked: Sequence[Word], whole: _Whole) -> tuple[list[_Condition] | None, Sequence[Word]]:
+    """Return the period that the question names as a condition, and the words left.
+
+    None if columns of days do not agree on the rows of this period. Without such a column the words stay.
+    """
+    years = {int(word.value) for word in asked if word.value.isdigit() and len(word.value) == len("2026")}
+    months = {word.value for word in asked if word.value.startswith("month ")}
+    if len(years) != 1 or len(months) > 1:
+        return [], asked
+    found = list[_Condition]()
+    for column in whole.columns:
+        named = {n: days_in(one.cell.text) for n, one in column.cells.items()}
+        if all(len(days) == 1 for days in named.values()):
+            days = {n: days[0][1] for n, days in named.items()}
+            fit = [n for n, day in days.items() if day.year in years and (not months or f"month {day.month}" in months)]
+            shown = " ".join(word.lower for word in asked if word.value in months or word.value in map(str, years))
+            found.append(_Condition(column=column, shown=f": {shown}", rows=frozenset(fit)))
+    if not found:
+        return [], asked
+    if len({one.rows for one in found}) > 1:
+        return None, asked
+    said = {*months, *map(str, years)}
+    return found[:1], [word for word in asked if word.value not in said]
+
+
+def _conditions(
+    asked: Sequence[Word], whole: _Whole, *, partly: bool = False
+) -> tuple[list[_Condition] | None, list[Word]]:
     """Return the values that the question names, and the words left; None if it is not clear what a word means.
 
-    A value counts that is the whole of a cell, in one column only, and part of no other value of that column.
+    A value counts that is the whole of a cell, in one column only, and part of no other value of that column; or, if
+    asked for, ``partly`` named, as "Anna" of the only value with this word.
     """
     named = [singular(word.lower) for word in asked]
     values: dict[tuple[str, ...], list[_Column]] = {}
@@ -195,6 +229,11 @@ def _conditions(asked: Sequence[Word], whole: _Whole) -> tuple[list[_Condition] 
     while at < len(named):
         size = next((n for n in range(min(6, len(named) - at), 0, -1) if tuple(named[at : at + n]) in values), 0)
         names_column = any(singular(named[at]) in column.words for column in whole.columns)
+        if not size and partly and not names_column and (only := _only_with(named[at:], values)):
+            (column, value), size = only
+            out.append(_condition(column, " ".join(value)))
+            at += size
+            continue
         if not size or (size == 1 and names_column):
             rest.append(asked[at])
             at += 1
@@ -208,18 +247,52 @@ def _conditions(asked: Sequence[Word], whole: _Whole) -> tuple[list[_Condition] 
         own = [form for form in forms if tuple(map(singular, form.split())) == key]
         if len(own) != 1 or any(contains(form, own[0]) for form in forms if form != own[0]):
             return None, []
-        out.append(_Condition(column=column, value=own[0]))
+        out.append(_condition(column, own[0]))
         at += size
     if len({id(one.column) for one in out}) < len(out):
         return None, []  # two values of one column: either, or the one against the other
     return out, rest
 
 
+def _condition(column: _Column, value: str) -> _Condition:
+    """Return the condition that a column has a value, in lower case and perhaps with other endings."""
+    own = {n: one.cell.text for n, one in column.cells.items() if _singulars(one.cell.text) == _singulars(value)}
+    return _Condition(column=column, shown=f" = {next(iter(own.values()))}", rows=frozenset(own))
+
+
+def _singulars(text: str) -> tuple[str, ...]:
+    return tuple(map(singular, normalized(text).split()))
+
+
+def _only_with(
+    named: Sequence[str], values: Mapping[tuple[str, ...], list[_Column]]
+) -> tuple[tuple[_Column, tuple[str, ...]], int] | None:
+    """Return the only value that has the next words in a row, its column, and how many words; None if several have."""
+    for size in range(min(6, len(named)), 0, -1):
+        part = " ".join(named[:size])
+        found = [
+            (column, value)
+            for value, columns in values.items()
+            if contains(" ".join(value), part)
+            for column in columns
+        ]
+        if len(found) == 1 and len(part) > _SHORT:
+            return found[0], size
+        if found:
+            return None
+    return None
+
+
 def _measures(rest: Sequence[Word], columns: Iterable[_Column], also: Iterable[str] = ()) -> list[_Column]:
-    """Return the columns whose heading the question names wholly, with some more words; the longer of two."""
+    """Return the columns whose heading the question names wholly, but for its unit; the longer of two."""
     said = {*(singular(word.lower) for word in rest), *also}
-    found = [one for one in columns if one.words and all(any(is_same(a, b) for b in said) for a in one.words)]
+    found = [one for one in columns if one.words and all(any(is_same(a, b) for b in said) for a in _bare(one))]
     return [one for one in found if not any(set(one.words) < set(other.words) for other in found)]
+
+
+def _bare(column: _Column) -> tuple[str, ...]:
+    """Return the words of a heading without its unit, unless it has no others."""
+    return tuple(one for one in column.words if not (lexicon().unit(one) or currency_of(one))) or column.words
 
 
 def _meant(wanted: Comparison) -> set[str]:
@@ -258,7 +331,7 @@ def _subject(rest: Sequence[Word], whole: _Whole) -> _Column | None:
 def _largest(
     wanted: Comparison, whole: _Whole, conditions: Sequence[_Condition], rest: Sequence[Word], fit: set[int]
 ) -> Looked | None:
-    named = [one for one in _measures(rest, whole.columns) if _values(one)]
+    named = [one for one in _measures(rest, whole.columns, _meant(wanted)) if _values(one)]
     if not named:
         named = [one for one in whole.columns if set(one.words) & _meant(wanted) and _values(one)]
     subject = _subject(rest, whole)
@@ -425,12 +498,54 @@ def _is_row(word: Word) -> bool:
 
 def _of(whole: _Whole, conditions: Sequence[_Condition], rows: int, said: str = "") -> str:
     """Return what was compared, as "stations.csv (52 rows), Country = Germany"."""
-    shown = [f"{one.column.name} = {next(iter(_texts(one)))}" for one in conditions]
+    shown = [f"{one.column.name}{one.shown}" for one in conditions]
     return ", ".join(filter(None, [f"{whole.name} ({rows:,} rows)", *shown, said]))
 
 
-def _texts(condition: _Condition) -> Iterator[str]:
-    return (one.cell.text for n, one in condition.column.cells.items() if n in condition.rows)
+def _summed(
+    whole: _Whole, conditions: Sequence[_Condition], rest: Sequence[Word], rows: Sequence[int]
+) -> Looked | None:
+    """Return the sum of a column over the rows that fit, with its parts; None if it is not clear what to sum.
+
+    Figures of several units, rates, prices and years are no parts of a sum, and a table that sums up its own rows, or
+    sections of them, is no list of parts: outside data files, the question must say which rows it means.
+    """
+    if len(rows) < _MIN_ROWS or not (conditions or whole.rows[0].table.file):
+        return None
+    measures = _measures(rest, [one for one in whole.columns if _values(one)])
+    if len(measures) != 1 or _is_unsummed(measures[0]):
+        return None
+    (measure,) = measures
+    values = _values(measure)
+    used = [measure, *(one.column for one in conditions)]
+    if any(n not in values for n in rows) or not all(_is_explained(word, whole, used) for word in rest):
+        return None
+    if any(_are_of_several_units(column, rows) for column in whole.columns):
+        return None
+    parts = [values[n] for n in rows]
+    terms = " + ".join(f"{one:,}" for one in parts) if len(parts) <= SHOWN else f"{measure.name} × {len(parts)}"
+    head = _of(whole, conditions, len(whole.rows), f"sum({measure.name})")
+    total = f"{head}: {terms} = {sum(parts, start=Decimal()):,}"
+    return _looked([measure.cells[n] for n in rows[:SHOWN]], total, conditions)
+
+
+def _is_unsummed(column: _Column) -> bool:
+    """Return whether a column has rates, prices, years or the like, whose sum says nothing."""
+    years = [value for value in _values(column).values() if _EARLIEST <= value <= _LATEST and value == int(value)]
+    said = {word.lower for word in words(column.name.lower())}
+    return len(years) == len(column.cells) or bool(said & _unsummed())
+
+
+@cache
+def _unsummed() -> frozenset[str]:
+    return frozenset(map(plain, lexicon().table_words["unsummed"]))
+
+
+def _are_of_several_units(column: _Column, rows: Sequence[int]) -> bool:
+    """Return whether a column says that rows have several units, as one of currencies or units does."""
+    texts = [column.cells[n].cell.text.strip().lower() for n in rows if n in column.cells]
+    units = {lexicon().unit(one) or currency_of(one) for one in texts if len(one) <= _LONGEST_UNIT}
+    return len(texts) == len(rows) and "" not in units and len({*texts}) > 1 and len(units) > 1
 
 
 def _looked(cells: Sequence[TableCell], calculation: str, conditions: Sequence[_Condition]) -> Looked:

@@ -1,0 +1,93 @@
+"""What a question names that a row contradicts, because another row or table has it instead.
+
+A question about the operations manager in Oslo is not answered by the branch manager in Oslo if another row has an
+operations manager; nor is one about Oslo by a table whose title says Bergen, if both are values of one column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragstone.core.question import Requirement
+from ragstone.core.records import Span
+from ragstone.core.table import Cell
+from ragstone.respond.requirements.unmet import Lack
+from ragstone.respond.tables.asked import Asked, Item, named_in
+from ragstone.respond.tables.cell_kinds import is_figure, naming
+from ragstone.respond.tables.features import TableCell, title_of
+from ragstone.respond.tables.ranges import meant_by
+from ragstone.respond.tables.wording import contains, normalized
+
+_LONGEST_VALUE = 40
+"""Characters of a value that names one thing."""
+_SHORTEST_VALUE = 4
+
+
+def contradictions(asked: Asked, best: TableCell, candidates: Sequence[TableCell]) -> list[Lack]:
+    """Return what the question names and the row of the best cell contradicts, as something that it lacks.
+
+    Args:
+        asked: the question.
+        best: the cell that would answer.
+        candidates: all cells that were found.
+    """
+    chunk = best.hit.chunk
+    around = f"{best.table.caption} {best.row.section} {title_of(best.table, chunk)} {chunk.context}"
+    cells = " ".join([*(cell.text for cell in best.row.cells), *best.cell.header, *best.table.corner])
+    met = asked.named_by(named_in(cells)) | asked.named_by(named_in(around)) | asked.priced | asked.reached
+    meant = meant_by(asked.points, best.row, best.table.columns, naming(best.row))
+    met |= asked.named_at(one.span for one in meant)
+    unmet = [
+        one
+        for n, one in enumerate(asked.items)
+        if 2 * n not in met and not any(word.value for word in one.words) and not _is_weak(asked, n)
+    ]
+    return [_lack(asked, one) for one in unmet if _is_elsewhere(asked, one, best, candidates, normalized(around))]
+
+
+def _is_elsewhere(asked: Asked, item: Item, best: TableCell, candidates: Sequence[TableCell], around: str) -> bool:
+    """Return whether another row has a thing where the best row has something else, or another table has it."""
+    columns = {cell.column for cell in best.row.cells if _is_named(asked, cell)}
+    others = [one for one in candidates if one.row is not best.row and named_in(one.cell.text).has_words(item)]
+    name = normalized(" ".join(word.lower for word in item.words))
+    for one in others:
+        is_whole = one.cell is not one.row.cells[0] and normalized(one.cell.text) == name
+        if _table(one) == _table(best) and (one.cell.column in columns or is_whole):
+            return True
+    return any(_has_sibling(one, candidates, around) for one in others if len(one.cell.text) <= _LONGEST_VALUE)
+
+
+def _has_sibling(value: TableCell, candidates: Sequence[TableCell], around: str) -> bool:
+    """Return whether what is around a table names another value of the column of a value, and not this one."""
+    own = normalized(value.cell.text)
+    beside = (
+        one.cell.text for one in candidates if _table(one) == _table(value) and one.cell.column == value.cell.column
+    )
+    values = {normalized(text) for text in beside if len(text) <= _LONGEST_VALUE and not is_figure(text)}
+    return not contains(around, own) and any(
+        len(one) >= _SHORTEST_VALUE and one != own and contains(around, one) for one in values
+    )
+
+
+def _is_named(asked: Asked, cell: Cell) -> bool:
+    return bool(asked.named_by(named_in(cell.text))) and not is_figure(cell.text)
+
+
+def _is_weak(asked: Asked, n: int) -> bool:
+    """Return whether a thing says little, such as a verb in nearly all documents."""
+    return asked.weight(frozenset([2 * n, 2 * n + 1])) < _LEAST
+
+
+_LEAST = 0.05
+"""Share of the question by weight from which on a thing is missed."""
+
+
+def _table(one: TableCell) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    """Return what the rows of one table have in common."""
+    return one.table.file or one.hit.chunk.document_id, one.table.columns
+
+
+def _lack(asked: Asked, item: Item) -> Lack:
+    span = Span(start=item.words[0].span.start, end=item.words[-1].span.end)
+    requirement = Requirement(kind="name", text=span.of(asked.text), span=span, words=tuple(item.words))
+    return Lack(requirement=requirement, found=True, known=True)

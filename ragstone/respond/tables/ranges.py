@@ -1,0 +1,378 @@
+"""Rows that are named by a range: "10,001 to 20,000", "over 100", or two columns with its first and last value.
+
+A number, an amount or a day of a question that lies within the range means such a row, as if the row had its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from functools import cache, lru_cache
+
+from ragstone.core.frozen import frozen
+from ragstone.core.span import Span
+from ragstone.core.table import Cell, Row
+from ragstone.core.words import Word
+from ragstone.language import lexicon, plain
+from ragstone.language.facts import words
+from ragstone.language.money import MARK, currencies
+from ragstone.language.talk import amount_columns
+from ragstone.language.words import any_of
+from ragstone.respond.tables.dates import Dates
+from ragstone.respond.tables.wording import is_same, normalized, singular
+
+_NUMBER = r"(?:\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?)(?![:./]?\d)"
+_GROUPED = re.compile(r"(\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+)(?:[.,](\d{1,2}))?")
+_UNIT = r"(?:[^\W\d_]{1,15}\b|[%°])"
+_DASH = r"[-–—…]|\.\.+"
+_BEFORE = r"(?<![\d:.,/\w-])"
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
+_LONGEST = 100
+"""Characters of a cell that may be a range."""
+_EARLIEST, _LATEST = 1500, 2199
+_DAYS = 31
+_WEIGHTS = frozenset(["kg", "g", "t", "lb", "oz"])
+_YEAR = "year"
+
+
+@frozen
+class Range:
+    """The numbers, or days as their ordinals, from ``least`` to ``most``; None if that side is open.
+
+    These two belong to it unless ``above`` or ``below`` says otherwise. ``units`` are the words that say of what it is,
+    and ``whole`` says that the cell has no other words.
+    """
+
+    least: Decimal | None
+    most: Decimal | None
+    above: bool = False
+    below: bool = False
+    of_days: bool = False
+    units: frozenset[str] = frozenset()
+    whole: bool = True
+
+    def has(self, value: Decimal) -> bool:
+        """Return whether a value lies within the range."""
+        over = self.least is None or value > self.least or (value == self.least and not self.above)
+        return over and (self.most is None or value < self.most or (value == self.most and not self.below))
+
+
+@frozen
+class Point:
+    """A number or a day that a question names, with its unit or the noun after it, and the words ``beside`` it."""
+
+    span: Span
+    value: Decimal
+    is_day: bool = False
+    unit: str = ""
+    noun: str = ""
+    beside: tuple[str, ...] = ()
+
+
+@frozen
+class Place:
+    """A range of a row: the heading it stands below, whether it names the row, and its columns."""
+
+    range: Range
+    heading: str
+    names: bool
+    columns: tuple[int, ...]
+
+
+# ---------------------------------------------------------------- the question
+
+
+def points_of(text: str, dates: Dates) -> tuple[Point, ...]:
+    """Return the numbers and the day that a question names; none of a month or a year alone."""
+    days = days_in(text)
+    out = (
+        [Point(span=span, value=Decimal(day.toordinal()), is_day=True) for span, day in days] if len(days) == 1 else []
+    )
+    found = words(text)
+    beside = tuple(singular(word.lower) for word in found if not word.stop and not word.value)
+    for word, after in zip(found, [*found[1:], None], strict=False):
+        if not word.lower[:1].isdigit() or dates.names(word.span) or any(_overlap(word.span, one) for one, _ in days):
+            continue
+        is_glued = not word.unit and not word.lower[-1:].isdigit()  # "1st"
+        if (value := _value(word.value)) is None or is_glued or _is_code(text, word):
+            continue
+        next_to = after and not after.stop and not after.value and not text[word.span.end : after.span.start].strip()
+        noun = after.lower if after and next_to else ""
+        unit = word.unit or next(iter(currencies(text[max(0, word.span.start - 4) : word.span.start])), "")
+        span = Span(start=word.span.start, end=after.span.end) if after and noun and not word.unit else word.span
+        out.append(Point(span=span, value=value, unit=unit.lower(), noun="" if word.unit else noun, beside=beside))
+    return tuple(out)
+
+
+def days_in(text: str) -> list[tuple[Span, date]]:
+    """Return the whole days that a text names, such as "24 December 2026", "December 24, 2026" and "2026-12-24"."""
+    found = words(text)
+    out = list[tuple[Span, date]]()
+    for n, word in enumerate(found):
+        if not word.value.startswith("month "):
+            continue
+        before, after, next_one = (found[at] if 0 <= at < len(found) else None for at in (n - 1, n + 1, n + 2))
+        day, year = (before, after) if _is_day(before) else (after, next_one)
+        if not _is_day(day) or not _is_year(year) or day is None or year is None:
+            continue
+        with suppress(ValueError):  # 31 February
+            number = date(int(year.value), int(word.value.removeprefix("month ")), int(day.value))
+            spans = [one.span for one in (day, word, year)]
+            span = Span(start=min(one.start for one in spans), end=max(one.end for one in spans))
+            out.append((span, number))
+    return out
+
+
+# ---------------------------------------------------------------- the tables
+
+
+def meant_by(points: Sequence[Point], row: Row, columns: Sequence[Sequence[str]], names: Sequence[Cell]) -> list[Point]:
+    """Return the points of a question that lie within a range of a row.
+
+    Args:
+        points: the numbers and the day of the question.
+        row: the row.
+        columns: the headings of each column of its table.
+        names: the cells that name the row.
+    """
+    if not points:
+        return []
+    places = [*_places(row, columns, names)]
+    return [one for one in points if any(_is_within(one, place) for place in places)]
+
+
+def columns_of(points: Sequence[Point], row: Row, columns: Sequence[Sequence[str]], names: Sequence[Cell]) -> set[int]:
+    """Return the columns with the ranges within which points lie; they name the row, and answer nothing."""
+    return {
+        at
+        for place in _places(row, columns, names)
+        if any(_is_within(one, place) for one in points)
+        for at in place.columns
+    }
+
+
+def has_days(row: Row, columns: Sequence[Sequence[str]]) -> bool:
+    """Return whether a row is one of a range of days."""
+    return any(one.range.of_days for one in _places(row, columns, row.cells[:1]))
+
+
+def of_days(points: Sequence[Point], row: Row, columns: Sequence[Sequence[str]]) -> list[Cell]:
+    """Return the cells with the first and the last day of a row, if the question names a day."""
+    if not any(one.is_day for one in points):
+        return []
+    at = {place for first, last, _ in _pairs(tuple(map(tuple, columns))) for place in (first, last)}
+    return [cell for cell in row.cells if cell.column in at and days_in(cell.text)]
+
+
+def _places(row: Row, columns: Sequence[Sequence[str]], names: Sequence[Cell]) -> Iterator[Place]:
+    for cell in row.cells:
+        if found := range_of(cell.text):
+            yield Place(
+                range=found,
+                heading=" ".join(cell.header),
+                names=any(cell is one for one in names),
+                columns=(cell.column,),
+            )
+    for first, last, heading in _pairs(tuple(map(tuple, columns))):
+        cells = {cell.column: cell.text for cell in row.cells}
+        if found := _between(cells.get(first, ""), cells.get(last, ""), " ".join(columns[first])):
+            yield Place(range=found, heading=heading, names=True, columns=(first, last))
+
+
+def _is_within(point: Point, place: Place) -> bool:
+    """Return whether a point lies within a range, as far as units and headings tell.
+
+    The heading or the cell must name its unit, the noun after it or another word of the question; a heading of
+    quantities suits every noun, and one of weights every weight.
+    """
+    own = place.range
+    if point.is_day != own.of_days or not own.has(point.value):
+        return False
+    if point.is_day:
+        return True
+    heading = [singular(one) for one in normalized(place.heading).split()]
+    units = {one for one in map(_unit_of, (*own.units, *heading)) if one} | currencies(place.heading)
+    if point.unit and units:
+        return point.unit in units
+    named = bool(point.noun) and _is_named(singular(point.noun), [*map(singular, own.units), *heading])
+    if named or not place.names or not own.whole:
+        return named
+    if any(is_same(one, other) for one in heading if not lexicon().unit(one) for other in point.beside):
+        return True
+    return _of_amounts(point.unit, bool(point.noun)).search(plain(place.heading)) is not None
+
+
+def _is_named(noun: str, others: Sequence[str]) -> bool:
+    """Return whether a noun is among others, or has their first letters, as "GT" in "gross tonnage"."""
+    return any(is_same(noun, one) for one in others) or (len(noun) > 1 and noun in "".join(one[:1] for one in others))
+
+
+@lru_cache(maxsize=8192)
+def range_of(text: str) -> Range | None:
+    """Return the range that a cell is, or that is part of its words; None if it has none."""
+    if not any(map(str.isdigit, text)) or len(text) > _LONGEST:
+        return None
+    if days := days_in(text):
+        return _of_days(text, days)
+    for pattern in _patterns():
+        if (found := pattern.search(text)) and (made := _read(found, text)):
+            return made
+    return None
+
+
+def _of_days(text: str, days: Sequence[tuple[Span, date]]) -> Range | None:
+    """Return the range between two days."""
+    if len(days) != 2 or not re.fullmatch(_until(), text[days[0][0].end : days[1][0].start].strip(), re.IGNORECASE):
+        return None
+    least, most = (Decimal(day.toordinal()) for _, day in days)
+    return Range(least=least, most=most, of_days=True) if least <= most else None
+
+
+def _read(found: re.Match[str], text: str) -> Range | None:
+    said = found.groupdict()
+    least, most = _value(_digits(said.get("least"))), _value(_digits(said.get("most")))
+    units = frozenset(one.lower() for one in (said.get("unit"), said.get("first")) if one)
+    if any(plain(one) in lexicon().months for one in units) or (
+        least is not None and most is not None and least > most
+    ):
+        return None
+    bare = [said.get(side) or "" for side in ("least", "most")]
+    if all(len(one) == len(str(_LATEST)) and one.isdigit() and _EARLIEST <= int(one) <= _LATEST for one in bare):
+        return None  # years
+    rest = f"{text[: found.start()]} {text[found.end() :]}"
+    return Range(
+        least=least,
+        most=most,
+        above=bool(said.get("above")),
+        below=bool(said.get("below")),
+        units=units | currencies(text),
+        whole=not any(map(str.isalnum, rest)),
+    )
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of ranges with two ends, with a word or sign before one, and with words after it."""
+    said = lexicon().table_words
+    more, least, most, less = (any_of(said[one]) for one in ("more_than", "at_least", "up_to", "less_than"))
+    after, under = any_of(said["or_more"]), any_of(said["or_less"])
+    mark, unit = rf"(?:{MARK})?\s?", rf"\s?(?P<unit>{_UNIT})?(?:\s?{MARK})?"
+    two = (
+        rf"(?:\b(?:{least})\s)?{_BEFORE}{mark}(?P<least>{_NUMBER}) ?(?:(?P<first>(?!{_until()}){_UNIT})|{MARK})?"
+        rf"\s?(?:{_until()})\s?{mark}(?P<most>{_NUMBER}){unit}"
+    )
+    end = rf"{mark}(?P<least>{_NUMBER})(?!-\d){unit}"
+    low = rf"(?:(?P<above>(?:\b(?:{more})\b|>(?!=))\s?)|(?:\b(?:{least})\b|≥|>=)\s?){end}"
+    high = rf"(?:(?P<below>(?:\b(?:{less})\b|<(?!=))\s?)|(?:\b(?:{most})\b|≤|<=)\s?){end.replace('least', 'most')}"
+    behind = rf"{_BEFORE}{mark}(?P<least>{_NUMBER})\s?(?P<unit>(?!(?:{after})\b){_UNIT})?\s?(?:\+|(?:{after})\b)"
+    behind_less = rf"{_BEFORE}{mark}(?P<most>{_NUMBER})\s?(?P<unit>(?!(?:{under})\b){_UNIT})?\s?(?:{under})\b"
+    return tuple(re.compile(one, re.IGNORECASE) for one in (two, behind, behind_less, high, low))
+
+
+@lru_cache(maxsize=1024)
+def _pairs(columns: tuple[tuple[str, ...], ...]) -> tuple[tuple[int, int, str], ...]:
+    """Return the columns of the first and the last value of ranges, with the words that their headings have beside."""
+    begins, ends = ([_side(" ".join(path), side) for path in columns] for side in ("begins", "ends"))
+    return tuple(
+        (first, last, " ".join(columns[first]))
+        for first, of in enumerate(begins)
+        for last, other in enumerate(ends)
+        if of is not None and of == other and first != last
+    )
+
+
+def _side(heading: str, side: str) -> str | None:
+    """Return what a heading says beside that it is of first or last values; None if it does not say so."""
+    said = normalized(_IN_BRACKETS.sub(" ", plain(heading)))
+    found = _sides(side).fullmatch(said)
+    return (found["before"] or found["after"] or "") if found else None
+
+
+@cache
+def _sides(side: str) -> re.Pattern[str]:
+    said = any_of(map(plain, lexicon().table_words[side]))
+    return re.compile(rf"(?:(?P<before>.+) )?(?:{said})(?: (?P<after>.+))?")
+
+
+def _between(first: str, last: str, heading: str) -> Range | None:
+    """Return the range from the value of a cell to that of another one; an empty cell leaves its side open."""
+    days = [found[0][1] if len(found := days_in(one)) == 1 else None for one in (first, last)]
+    if all(days):
+        least, most = (Decimal(day.toordinal()) for day in days if day)
+        return Range(least=least, most=most, of_days=True) if least <= most else None
+    low, high = _only(first), _only(last)
+    if any(days) or (low is None and high is None) or (low is None and any(map(str.isdigit, first))):
+        return None
+    if high is None and any(map(str.isdigit, last)):
+        return None
+    above = _above().match(plain(heading)) is not None
+    return Range(least=low, most=high, above=above, units=frozenset(currencies(f"{first} {last}")))
+
+
+@cache
+def _above() -> re.Pattern[str]:
+    return re.compile(rf"(?:{any_of(lexicon().table_words['more_than'])})\b")
+
+
+@cache
+def _of_amounts(unit: str, counts: bool) -> re.Pattern[str]:
+    """Return a pattern of headings that need not be named: of what has a unit, or of how many of something."""
+    said = lexicon().table_words
+    if unit in _WEIGHTS:
+        names = amount_columns("weight")
+    elif unit == _YEAR:
+        names = tuple(map(plain, said["ages"]))
+    else:
+        names = tuple(map(plain, said["tiers"])) if counts or currencies(unit) else ()
+    return re.compile(rf"\b(?:{any_of(names)})\b" if names else r"(?!)")
+
+
+@cache
+def _until() -> str:
+    return rf"(?:{_DASH}|\b(?:{any_of(lexicon().until)})\b)"
+
+
+def _only(text: str) -> Decimal | None:
+    """Return the only number of a short cell."""
+    found = re.fullmatch(rf"(?:{MARK})?\s?(?P<number>{_NUMBER})\s?(?:{_UNIT}|{MARK})?", text.strip())
+    return _value(_digits(found["number"])) if found else None
+
+
+def _digits(shown: str | None) -> str:
+    """Return the value of a number as it is written; empty for none."""
+    if grouped := _GROUPED.fullmatch(shown or ""):
+        whole = re.sub(r"\D", "", grouped[1])
+        return f"{whole}.{grouped[2] or 0}"
+    return (shown or "").replace(",", ".")
+
+
+def _value(digits: str) -> Decimal | None:
+    try:
+        return Decimal(digits) if digits[:1].isdigit() else None
+    except InvalidOperation:
+        return None
+
+
+def _unit_of(word: str) -> str:
+    return lexicon().unit(word).lower()
+
+
+def _is_day(word: Word | None) -> bool:
+    return word is not None and word.value.isdigit() and 0 < int(word.value) <= _DAYS
+
+
+def _is_year(word: Word | None) -> bool:
+    return word is not None and word.value.isdigit() and _EARLIEST <= int(word.value) <= _LATEST
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _is_code(text: str, word: Word) -> bool:
+    """Return whether a number is part of a code, as in "K26-041"."""
+    before, after = text[max(0, word.span.start - 1) : word.span.start], text[word.span.end : word.span.end + 1]
+    return before.isalnum() or before in ("-", "/", ".") or after in ("/",)
