@@ -1,7 +1,7 @@
 """Answer from tables: which cells a question asks for, and how likely they are right.
 
 `asked` reads the question, `features` compares it with every cell, `cell_model` and `lookup` choose the cells, and
-`answer` shows them with their labels. `ranges` finds the row within whose range a number or day lies, and `contradicted`
+`answer` shows them with their labels. `ranges` finds the row within whose range a number or day lies, `contradicted`
 what another row has instead. `whole` answers from all rows of a table, and `things` compares some of them.
 Words for one thing, such as revenue and net sales, are in ``language/measures.yaml``.
 """
