@@ -367,3 +367,9 @@ def test_subtracts_prices(question: str):
     found = read(question, TICKETS)
     assert found is not None
     assert found.calculation == "6 − 5 = 1"
+
+
+def test_shows_the_same_value_of_two_tables_once():
+    plan = table("Item | 2030 | 2031\nRent | 10 | 12\nCosts of heating | 3 | 4", "Club", section="Income")
+    notes = table("Item | 2030 | 2031\nCosts of heating | 3 | 4\nCosts of water | 1 | 2", "Club", section="Notes")
+    assert texts(read("costs of heating 2031", plan, notes)) == ["4"]

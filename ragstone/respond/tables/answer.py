@@ -238,11 +238,13 @@ def draft_of(looked: Looked) -> Draft:
         return _row_draft(looked)
     citations = tuple(cite(n, one.hit, one.cell.span) for n, one in enumerate(cells, start=1))
     below = cells[0].cell if cells[0].cell is cells[0].row.cells[0] else None
+    shown = {one.cell.header for one in cells[1:]}
+    keys = [key for key in looked.keys if key.header not in shown]
     differ = len({one.hit.chunk.heading for one in cells}) > 1
     places = [one.hit.chunk.heading if differ else looked.place for one in cells]
     named_cells = (
         strip_links(f"{place} · {said}" if place else said).rstrip()
-        for place, said in zip(places, (_said(one, looked.keys, below) for one in cells), strict=True)
+        for place, said in zip(places, (_said(one, keys, below) for one in cells), strict=True)
     )
     lines = [f"{words} [{n}]" for n, words in enumerate(named_cells, start=1)]
     if looked.calculation:

@@ -247,9 +247,14 @@ def _of_like_rows(
     def is_alike(one: TableCell, other: CellFeatures) -> bool:
         if _source(one) != _source(chosen) or not (one.cell.header == chosen.cell.header or asked.when):
             return False
-        is_other = one.row is not chosen.row and (is_named or one.cell.label == chosen.cell.label)
-        if is_other and (one.cell.label != chosen.cell.label or _bare(one) == _bare(chosen)):
-            return False  # another thing than the one named, or the same again
+        if one.row is not chosen.row:
+            in_other_table = (
+                one.hit.chunk.heading != chosen.hit.chunk.heading or one.table.columns != chosen.table.columns
+            )
+            if one.cell.label != chosen.cell.label and (is_named or in_other_table):
+                return False  # another thing than the one named
+            if in_other_table and _bare(one) == _bare(chosen):
+                return False  # the same again
         return _rated(other, own) == own
 
     alike = [one for one, other in zip(candidates, features, strict=True) if is_alike(one, other)]
