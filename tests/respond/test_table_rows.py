@@ -373,3 +373,16 @@ def test_shows_the_same_value_of_two_tables_once():
     plan = table("Item | 2030 | 2031\nRent | 10 | 12\nCosts of heating | 3 | 4", "Club", section="Income")
     notes = table("Item | 2030 | 2031\nCosts of heating | 3 | 4\nCosts of water | 1 | 2", "Club", section="Notes")
     assert texts(read("costs of heating 2031", plan, notes)) == ["4"]
+
+
+def test_a_range_in_the_question_is_the_name_of_a_row():
+    debts = table("Overdue | 2030 | 2031\n1 to 2 months | 14 | 12\nover 2 months | 27 | 26", "Debts overdue")
+    for label in ("1 to 2 months", "over 2 months"):
+        found = read(f"overdue {label} in 2031", debts)
+        assert found is not None
+        assert {one.row.label for one in found.cells} == {label}
+
+
+def test_a_label_with_more_words_is_not_equal():
+    plays = table("Play | Seats 2031\nHamlet matinee | 70\nHamlet in the old barn matinee | 90", "Season")
+    assert texts(read("Hamlet seats 2031", plays)) == ["70"]

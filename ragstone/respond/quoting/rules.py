@@ -23,9 +23,10 @@ from ragstone.respond import passage_structure as structure
 from ragstone.respond.quoting.entries import entry_of
 from ragstone.respond.quoting.quotes import Quote
 from ragstone.respond.quoting.scored import Sentence
-from ragstone.respond.requirements.unmet import CAP
 
 Quotable = Sentence | Quote
+_UNREACHED = 0.05
+"""Probability of a quote without the number or address that is asked for, which is worth no look."""
 
 
 @frozen
@@ -130,7 +131,14 @@ RULES: tuple[Rule, ...] = (
         gain=0.0,
     ),
     Rule(name="unit", applies=lambda one: bool(one.asks.units), says=_is_measured, odds=2.5, gain=0.0),
-    Rule(name="contact", applies=lambda one: one.asks.contact is not None, says=_reaches, odds=2.5, most=CAP, gain=0.0),
+    Rule(
+        name="contact",
+        applies=lambda one: one.asks.contact is not None,
+        says=_reaches,
+        odds=2.5,
+        most=_UNREACHED,
+        gain=0.0,
+    ),
     Rule(name="step", applies=lambda one: one.kind == "how_to", says=_is_step, odds=1.5, others=1.5, gain=0.0),
 )
 """All rules, in the order in which they take effect.

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from ragstone.core.question import Requirement
 from ragstone.core.records import Span
-from ragstone.core.table import Cell
 from ragstone.respond.requirements.unmet import Lack
-from ragstone.respond.tables.asked import Asked, Item, named_in
+from ragstone.respond.tables.asked import Asked, Item, named_in, terms
 from ragstone.respond.tables.cell_kinds import is_figure, naming
 from ragstone.respond.tables.features import TableCell, title_of
 from ragstone.respond.tables.ranges import meant_by
@@ -46,15 +45,29 @@ def contradictions(asked: Asked, best: TableCell, candidates: Sequence[TableCell
 
 
 def _is_elsewhere(asked: Asked, item: Item, best: TableCell, candidates: Sequence[TableCell], around: str) -> bool:
-    """Return whether another row has a thing where the best row has something else, or another table has it."""
-    columns = {cell.column for cell in best.row.cells if _is_named(asked, cell)}
-    others = [one for one in candidates if one.row is not best.row and named_in(one.cell.text).has_words(item)]
+    """Return whether another row has a thing where the best row has something else, or another table has it.
+
+    Labels are left out: a question may name several rows, or say in other words what the label does.
+    """
     name = normalized(" ".join(word.lower for word in item.words))
-    for one in others:
-        is_whole = one.cell is not one.row.cells[0] and normalized(one.cell.text) == name
-        if _table(one) == _table(best) and (one.cell.column in columns or is_whole):
+    own = {cell.column: asked.named_by(named_in(cell.text)) for cell in best.row.cells}
+    for one in candidates:
+        cell = one.cell
+        if (
+            one.row is best.row
+            or cell is one.row.cells[0]
+            or is_figure(cell.text)
+            or not named_in(cell.text).has_words(item)
+        ):
+            continue
+        is_whole = normalized(cell.text) == name
+        if _table(one) == _table(best):
+            said = own.get(cell.column, frozenset[int]())
+            if is_whole or (said and said < asked.named_by(named_in(cell.text))):
+                return True
+        if is_whole and _has_sibling(one, candidates, around):
             return True
-    return any(_has_sibling(one, candidates, around) for one in others if len(one.cell.text) <= _LONGEST_VALUE)
+    return False
 
 
 def _has_sibling(value: TableCell, candidates: Sequence[TableCell], around: str) -> bool:
@@ -69,13 +82,10 @@ def _has_sibling(value: TableCell, candidates: Sequence[TableCell], around: str)
     )
 
 
-def _is_named(asked: Asked, cell: Cell) -> bool:
-    return bool(asked.named_by(named_in(cell.text))) and not is_figure(cell.text)
-
-
 def _is_weak(asked: Asked, n: int) -> bool:
-    """Return whether a thing says little, such as a verb in nearly all documents."""
-    return asked.weight(frozenset([2 * n, 2 * n + 1])) < _LEAST
+    """Return whether a thing says little, such as "total", or a word of nearly all documents."""
+    said = all(word.lower in terms().weak for word in asked.items[n].words)
+    return said or asked.weight(frozenset([2 * n, 2 * n + 1])) < _LEAST
 
 
 _LEAST = 0.05

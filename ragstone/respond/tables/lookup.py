@@ -27,7 +27,7 @@ from ragstone.respond.tables.cell_model import certainty_of, probability, scores
 from ragstone.respond.tables.dates import dates, dates_of, has_time
 from ragstone.respond.tables.features import CellFeatures, TableCell, features_of
 from ragstone.respond.tables.ranges import columns_of, days_in, of_days
-from ragstone.respond.tables.wording import lower_words
+from ragstone.respond.tables.wording import lower_words, singular
 
 _SIGNS = re.compile(rf"\s|{MARK}")
 _NUMBER = re.compile(r"[\W\d_]+")
@@ -240,8 +240,10 @@ def _of_like_rows(
     names no row.
     """
     own, chosen = features[best], candidates[best]
-    is_named = set(lower_words(chosen.row.label)) <= set(lower_words(asked.text))
-    if own.first or not own.row + own.others or own.all < _WHOLLY:
+    asks = {singular(word) for word in lower_words(asked.text)}
+    unsaid = 0 if chosen.table.file else _unsaid(chosen, asks)
+    is_named = not chosen.table.file and not unsaid
+    if own.first or not own.row + own.others or own.all < _WHOLLY or own.year < 0:
         return (chosen,)
 
     def is_alike(one: TableCell, other: CellFeatures) -> bool:
@@ -253,6 +255,8 @@ def _of_like_rows(
             )
             if one.cell.label != chosen.cell.label and (is_named or in_other_table):
                 return False  # another thing than the one named
+            if not one.table.file and _unsaid(one, asks) != unsaid:
+                return False  # its label says more or less
             if in_other_table and _bare(one) == _bare(chosen):
                 return False  # the same again
         return _rated(other, own) == own
@@ -265,6 +269,11 @@ def _of_like_rows(
         days = {row: max(_last_day(one.cell.text) for one in alike if id(one.row) == row) for row in rows}
         return tuple(sorted(alike, key=lambda one: days[id(one.row)], reverse=True))
     return tuple(sorted(alike, key=lambda one: one is not chosen))
+
+
+def _unsaid(table_cell: TableCell, asks: set[str]) -> int:
+    """Return how many words of the label of a row are not in the question."""
+    return sum(singular(word) not in asks for word in lower_words(table_cell.row.label))
 
 
 def _rated(other: CellFeatures, own: CellFeatures) -> CellFeatures:

@@ -34,6 +34,8 @@ _LONGEST = 100
 """Characters of a cell that may be a range."""
 _EARLIEST, _LATEST = 1500, 2199
 _DAYS = 31
+_BOUNDED = 3
+"""The patterns, from the first, by which a question itself names a range; the others have a word before a number."""
 _WEIGHTS = frozenset(["kg", "g", "t", "lb", "oz"])
 _YEAR = "year"
 
@@ -92,6 +94,7 @@ def points_of(text: str, dates: Dates) -> tuple[Point, ...]:
         [Point(span=span, value=Decimal(day.toordinal()), is_day=True) for span, day in days] if len(days) == 1 else []
     )
     found = words(text)
+    bounded = [one.span() for pattern in (*_patterns()[:_BOUNDED], _over()) for one in pattern.finditer(text)]
     beside = tuple(singular(word.lower) for word in found if not word.stop and not word.value)
     for word, after in zip(found, [*found[1:], None], strict=False):
         if not word.lower[:1].isdigit() or dates.names(word.span) or any(_overlap(word.span, one) for one, _ in days):
@@ -99,6 +102,8 @@ def points_of(text: str, dates: Dates) -> tuple[Point, ...]:
         is_glued = not word.unit and not word.lower[-1:].isdigit()  # "1st"
         if (value := _value(word.value)) is None or is_glued or _is_code(text, word):
             continue
+        if any(start <= word.span.start < end for start, end in bounded):
+            continue  # "over 2 months" is the name of a row, and not within another one
         next_to = after and not after.stop and not after.value and not text[word.span.end : after.span.start].strip()
         noun = after.lower if after and next_to else ""
         unit = word.unit or next(iter(currencies(text[max(0, word.span.start - 4) : word.span.start])), "")
@@ -255,7 +260,7 @@ def _read(found: re.Match[str], text: str) -> Range | None:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], ...]:
-    """Return the patterns of ranges with two ends, with a word or sign before one, and with words after it."""
+    """Return the patterns of ranges with two ends, with words after one, and with a word or sign before it."""
     said = lexicon().table_words
     more, least, most, less = (any_of(said[one]) for one in ("more_than", "at_least", "up_to", "less_than"))
     after, under = any_of(said["or_more"]), any_of(said["or_less"])
@@ -270,6 +275,14 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
     behind = rf"{_BEFORE}{mark}(?P<least>{_NUMBER})\s?(?P<unit>(?!(?:{after})\b){_UNIT})?\s?(?:\+|(?:{after})\b)"
     behind_less = rf"{_BEFORE}{mark}(?P<most>{_NUMBER})\s?(?P<unit>(?!(?:{under})\b){_UNIT})?\s?(?:{under})\b"
     return tuple(re.compile(one, re.IGNORECASE) for one in (two, behind, behind_less, high, low))
+
+
+@cache
+def _over() -> re.Pattern[str]:
+    """Return a pattern of a number that a question only names as a limit."""
+    said = lexicon().table_words
+    over = any_of((*said["more_than"], *said["less_than"]))
+    return re.compile(rf"\b(?:{over})\s(?:{MARK})?\s?{_NUMBER}", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1024)
