@@ -30,6 +30,7 @@ from ragstone.engine.steps import FirstSearch, Steps, within
 from ragstone.query import respell
 from ragstone.query.fuse import Fused, fuse
 from ragstone.query.gather import CONTEXT, allocate, by_document, further_legs
+from ragstone.query.likely_language import is_listed, likely_language
 from ragstone.question import read, read_again, rewritten
 from ragstone.question.talk import is_talk
 from ragstone.services.models import EXTRACTIVE
@@ -254,15 +255,25 @@ class Search:
         understood = () if question.text == question.asked else (f"understood as: {question.text}",)
         return replace(evidence, notices=(*understood, *evidence.notices, *filter(None, [problem])))
 
-    def language(self, question: str, request: Request) -> str:
+    def language(self, question: str, request: Request, own: str = "") -> str:
         """Return the likely language of a question as an ISO 639-1 code; empty if the keyword index is damaged.
 
         The documents' own languages decide if they can; the detector of all languages takes a second to load.
+
+        Args:
+            question: as it was typed.
+            request: who asks.
+            own: the language that its function words tell, or empty.
         """
         try:
             words = self._version.indexes.words().for_request(request)
-            found = words.language(question)
-            return detect(question, words.languages()) if found is None else found
+            shares = words.languages()
+
+            def profiled() -> str:
+                found = words.language(question)
+                return detect(question, shares) if found is None else found
+
+            return likely_language(question, own, shares, words, profiled)
         except Damaged:  # keyword search reports it
             return ""
 
@@ -270,7 +281,7 @@ class Search:
         """Return the question with its corrected spelling and its variations, and with its language if it has none."""
         try:
             words = self._version.indexes.words().for_request(request)
-            language = self.language(question.wording.typed, request)
+            language = self.language(question.wording.typed, request, question.language)
             worded = respell.worded(question, self._settings.query, language, words)
             # A question is analysed in one of the documents' languages, and answered in its own.
             own = question.language or ("en" if _is_english(question.wording.typed, language, words) else language)
@@ -286,6 +297,7 @@ class Search:
         """
         words = self._version.indexes.words().for_request(Request.by_owner())
         for language in words.languages():
+            is_listed("?", language, words)
             respell.worded(read("?"), self._settings.query, language, words)
 
     def filter_of(self, question: str, where: Filter | str | None, request: Request) -> Filter | None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from ragstone.core.question import Question
 from ragstone.language import lexicon
 from ragstone.query import diacritics
+from ragstone.query.diacritics import Spellings
 from ragstone.query.spelling import Vocabulary, correct
 from ragstone.query.variations import variations
 from ragstone.settings import QuerySettings
@@ -28,8 +29,10 @@ def worded(question: Question, settings: QuerySettings, language: str, vocabular
         vocabulary: the words of the documents.
     """
     typed = question.wording.typed
-    own = lexicon(language).search_stop | lexicon(question.language or language).search_stop
-    meant = _corrected(typed, settings, language, vocabulary, own) if settings.spelling else typed
+    # The words of the documents correct no question in another language.
+    is_theirs = question.language in ("", language)
+    stop = lexicon(language).search_stop
+    meant = _corrected(typed, settings, language, vocabulary, stop) if settings.spelling and is_theirs else typed
     others = variations(meant, question, settings.synonyms, settings.variations)
     return replace(question, wording=replace(question.wording, text=meant, language=language, variations=others))
 
@@ -40,15 +43,22 @@ def _corrected(text: str, settings: QuerySettings, language: str, vocabulary: Vo
     meant = _replaced(text, names)
     keep = frozenset(names) | frozenset(name.lower() for name in settings.words)
     spellings = diacritics.shipped(language)
-    if spellings:
+    can_restore = spellings is not None and _are_of(_words(meant), spellings)
+    if spellings and can_restore:
         meant = diacritics.restore(meant, spellings, keep)
     if spellings:  # a word of the language is no error only because the documents have another
         keep |= {word for word in _words(meant) if diacritics.is_word(diacritics.bare(word), spellings)}
     if mistyped := correct(meant, vocabulary, language, keep | stop):
         meant = _replaced(meant, mistyped)
-        if spellings:  # the vocabulary has no diacritics
+        if spellings and can_restore:  # the vocabulary has no diacritics
             meant = diacritics.restore(meant, spellings, keep)
     return meant
+
+
+def _are_of(words: list[str], spellings: Spellings) -> bool:
+    """Return whether at least half of the words of a text are listed, so that it is in this language."""
+    listed = sum(diacritics.is_word(diacritics.bare(word), spellings) for word in words)
+    return 2 * listed >= len(words)
 
 
 def _words(text: str) -> list[str]:

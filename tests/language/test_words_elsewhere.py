@@ -24,6 +24,7 @@ FORMATS = {
     "acquire/readers/web/confluence.py": "names of elements",
     "acquire/readers/web/html.py": "names of HTML elements",
     "acquire/readers/web/main_content.py": "names of HTML elements and classes",
+    "catalog/location.py": "names of files",
     "filings/choice.py": "filings, which are in English",
     "filings/cover.py": "filings, which are in English",
     "question/tasks.py": "prompts of chat programs",
