@@ -12,12 +12,16 @@ from ragstone.core.frozen import frozen
 from ragstone.core.naming import file_name, name_of
 from ragstone.core.question import Question
 from ragstone.core.request import Request
+from ragstone.core.words import Word
 from ragstone.engine.components import Components
+from ragstone.language.facts import STEM, alike, words
 from ragstone.question import read_again
 from ragstone.question.named import NamedDocument, dated_names, named_documents, naming_words, without_name
 
 MAX_COMPARED = 200
 """Maximum number of documents with a word of a name whose titles are compared with the name."""
+MOST_OF_KIND = 1000
+"""Maximum number of documents among which those of a kind are chosen."""
 MOST_MEANT = 5
 """Documents to which a name may limit a search; a name that more documents have is ignored."""
 IS_FILE = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{1,4}$")
@@ -109,9 +113,23 @@ class ByName:
 
     def dated(self, question: Question) -> Meant:
         """Return the few documents that a question names by a word and a month or quarter of their titles."""
-        named = map(self.named, dated_names(question))
+        named = (self.named(name) or self.of_kind(name) for name in dated_names(question))
         found = next((some for some in named if 0 < len(some) <= MOST_MEANT), list[DocumentSummary]())
         return Meant(documents=tuple(found), question=question)
+
+    def of_kind(self, kind: str) -> list[DocumentSummary]:
+        """Return the documents whose title or path has each content word of a kind in any form: "minutes of meetings".
+
+        Rows of tables are left out, because their names are those of things.
+        """
+        wanted = [word for word in words(kind) if not word.stop]
+        named = [word for word in wanted if not word.value]
+        if not named:
+            return []
+        rarest = max(named, key=lambda word: len(word.lower)).span.of(kind)
+        listed = self.listing(MOST_OF_KIND, wanted=rarest[:STEM], order="newest").documents
+        own_words = ((one, words(_name_and_path(one))) for one in listed if "#" not in one.document_id)
+        return [one for one, own in own_words if all(_has(own, word) for word in wanted)]
 
     def of_id(self, id: str) -> DocumentSummary | None:
         """Return the document with this id; None if it is gone, or the reader may not read it."""
@@ -133,6 +151,17 @@ def without_phrase(question: Question, phrase: str) -> Question:
 def titles(documents: Sequence[DocumentSummary]) -> list[str]:
     """Return the distinct names of documents, in order."""
     return list(dict.fromkeys(map(name_of, documents)))
+
+
+def _name_and_path(document: DocumentSummary) -> str:
+    return f"{document.title} {re.sub(r'[_/.]', ' ', document.document_id)}"
+
+
+def _has(own: Sequence[Word], wanted: Word) -> bool:
+    """Return whether a word, or another form of it, is among others, alone or at the end of a compound."""
+    start = wanted.lower[:STEM]
+    rests = (one.lower[at:] for one in own for at in {0, max(0, one.lower.find(start))})
+    return any(wanted.value == one.value for one in own) if wanted.value else any(alike(wanted.lower, r) for r in rests)
 
 
 def _words(text: str) -> set[str]:

@@ -170,6 +170,8 @@ class Talking:
                 return self._listed(message, texts.newest if talk.fact == "newest" else texts.oldest, listing)
             case _:
                 pass
+        if talk.title:
+            return self._of_kind(message, by_name)
         narrowed = self._narrowed(talk, by_name)
         if talk.fact == "count" and talk.format and narrowed == _of_format(talk.format):
             known = dict(by_name.common_values("kind", MOST_FORMATS))  # the index of values knows how many
@@ -191,6 +193,13 @@ class Talking:
         if talk.fact == "count":
             return message.reply(plain_reply(lead))
         return message.reply(listed(lead, hits, files.names if len(hits) == len(files.names) else ()), hits)
+
+    def _of_kind(self, message: Message, by_name: ByName) -> Replied | None:
+        """Return the documents of a kind, such as "minutes of meetings"; None if fewer than two are called so."""
+        documents = by_name.of_kind(message.talk.title)
+        if len(documents) < LEAST_CHOICES:
+            return None
+        return self._listed(message, counted(len(documents), message.language, selected=True), documents[:SHOWN])
 
     def _narrowed(self, talk: Talk, by_name: ByName) -> Filter | None:
         """Return the filter on what a question names of author, year, language and format; None if it names nothing."""

@@ -138,10 +138,11 @@ def _word(lists: Words, text: str, span: Span, shown: str, *, first: bool) -> Wo
 
 
 def _in_context(lists: Words, word: Word, before: Word | None, after: Word | None) -> Word:
-    """Recognise a month by a number next to it, and give a number the unit that follows it."""
+    """Recognise a month by its name or a number next to it, and give a number the unit that follows it."""
     if not word.value and (month := lists.months.get(word.lower)):
         near_number = any(one is not None and one.value.isdigit() for one in (before, after))
-        return Word(span=word.span, lower=word.lower, value=month) if near_number or word.named else word
+        is_month = near_number or word.named or word.lower in lists.only_months
+        return Word(span=word.span, lower=word.lower, value=month) if is_month else word
     if word.value and not word.unit and after and (unit := lists.unit(after.lower)):
         return Word(span=word.span, lower=word.lower, value=word.value, unit=unit)
     return word

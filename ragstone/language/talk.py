@@ -20,9 +20,9 @@ Amount = Literal["price", "weight"]
 class TalkWords:
     """The talk of a language, as ``en.yaml`` explains it.
 
-    ``words`` are patterns that other patterns use by name, ``formats`` those of documents of one kind, which count as
-    "docs", too. ``patterns`` are those of each kind, ``collection`` those of the kind of that name, by what is asked
-    about. ``filler`` may stand before or behind a question.
+    ``words`` are patterns that other patterns use by name, with ``kinds``, the nouns of `ListWords`. ``formats`` are
+    those of documents of one kind, which count as "docs", too. ``patterns`` are those of each kind, ``collection``
+    those of the kind of that name, by what is asked about. ``filler`` may stand before or behind a question.
     """
 
     words: Mapping[str, str]
@@ -122,7 +122,13 @@ def talk_words(language: str) -> TalkWords:
     patterns: dict[TalkKind, Sequence[str]] = {kind: talk[kind] for kind in kinds if kind != "collection"}
     formats = talk["formats"]
     tongues = message_words(language if language in talking() else "en").names
-    words = {**talk["words"], "tongue": "|".join(tongues), "docs": "|".join([*formats.values(), talk["words"]["docs"]])}
+    kinds_of_documents = plain(table(language if language in talking() else "en")["lists"]["nouns"])
+    words = {
+        **talk["words"],
+        "tongue": "|".join(tongues),
+        "docs": "|".join([*formats.values(), talk["words"]["docs"]]),
+        "kinds": kinds_of_documents,
+    }
     return TalkWords(
         words=words, formats=formats, filler=talk["filler"], patterns=patterns, collection=talk["collection"]
     )

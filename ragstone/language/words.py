@@ -13,6 +13,8 @@ from ragstone.core.kinds import SearchKind
 from ragstone.language.files import languages, table
 
 _LETTER = r"[^\W_]"
+_SHORT_MONTH, _LONG_MONTH = 4, 6
+"""Letters of names of months that are hardly ever other words: of those with a capital, and of all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,19 @@ class Words:
     def months(self) -> Mapping[str, str]:
         """The values of the names of months: "month 3" for "march"."""
         return {plain(name): f"month {number}" for name, number in self.month_names.items()}
+
+    @cached_property
+    def only_months(self) -> frozenset[str]:
+        """Names of months that are hardly ever other words, however they are written: "june", but not "may" or "mar".
+
+        They are long, or names of four letters that are usually written with a capital.
+        """
+        names = (
+            name
+            for name in self.month_names
+            if len(name) >= _LONG_MONTH or (len(name) >= _SHORT_MONTH and name[0].isupper())
+        )
+        return frozenset(map(plain, names)) - self.month_like
 
     @cached_property
     def month_names(self) -> Mapping[str, int]:

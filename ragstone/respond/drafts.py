@@ -131,7 +131,7 @@ def instead(quoted: Draft, why: str, language: str) -> Draft:
 
 def lack_lines(lacks: Sequence[Lack], texts: Phrases) -> list[str]:
     """Return the lines that say what no document mentions, and what only others than the closest passage do."""
-    said = [one for one in lacks if one.requirement.text]
+    said = [one for one in lacks if one.requirement.text and not one.beside]
     named = {known: [one.requirement.text for one in said if _is_known(one) == known] for known in (False, True)}
     lines = ((texts.unfound, named[False]), (texts.unmentioned, named[True]))
     return [line.format(what=", ".join(dict.fromkeys(what))) for line, what in lines if what]

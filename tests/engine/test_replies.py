@@ -282,3 +282,50 @@ def test_answers_each_question_of_a_message(tmp_path: Path) -> None:
 def test_says_which_wishes_take_a_model(engine: KnowledgeBase) -> None:
     answer = ask(engine, "What does soup cost? Answer in German. As a table, please.")
     assert any("take" in one and "in German" in one and "table" in one for one in answer.notices)
+
+
+def _titled(tmp_path: Path, *titles: str) -> KnowledgeBase:
+    made = open_fast(tmp_path / "kb")
+    documents = [Document(id=f"files/{n}.txt", title=title, text=f"{title}.") for n, title in enumerate(titles)]
+    asyncio.run(made.documents.add(documents))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("question", "count"),
+    [
+        ("List the minutes", 2),
+        ("show me all minutes of the garden club", 2),
+        ("Which policies do we have?", 2),
+        ("zeig mir alle Protokolle", 2),
+        ("Which files are there about bicycles?", 1),
+    ],
+)
+def test_lists_documents_of_a_kind(question: str, count: int, tmp_path: Path) -> None:
+    made = _titled(
+        tmp_path,
+        "Minutes of the garden club, 2 May 2025",
+        "Minutes of the garden club, 6 June 2025",
+        "Smoking policy",
+        "Privacy policy",
+        "Protokoll der Bauleitung, Mai",
+        "Protokoll der Bauleitung, Juni",
+        "Parking bicycles",
+    )
+    answer = ask(made, question)
+    assert (answer.kind, len(answer.citations)) == ("collection", count)
+    made.close()
+
+
+@pytest.mark.parametrize("question", ["List the minutes of delay", "List all contracts", "List all gardens in May"])
+def test_searches_for_what_no_titles_name(question: str, tmp_path: Path) -> None:
+    made = _titled(tmp_path, "Minutes of the garden club, 2 May 2025", "Minutes of the garden club, 6 June 2025")
+    assert ask(made, question).kind != "collection"
+    made.close()
+
+
+@pytest.mark.parametrize("question", ["who was at the june meeting?", "What was said after the June meetings?"])
+def test_month_in_small_letters_names_a_document(question: str, tmp_path: Path) -> None:
+    made = _titled(tmp_path, "Meeting of the garden club, 2 September 2025", "Meeting of the garden club, 6 June 2025")
+    assert ask(made, question).notices[:1] == ("only in: Meeting of the garden club, 6 June 2025",)
+    made.close()

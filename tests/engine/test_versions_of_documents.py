@@ -197,3 +197,47 @@ def test_documents_that_disagree_are_shown_together(tmp_path: Path, folder: str)
     lead, *said = answer.split("\n")
     assert lead == "The documents disagree:"
     assert [line.split(":")[0] for line in sorted(said)] == ["House rules (2022-01-01)", "Yard (2020-01-01)"]
+
+
+_LOANS = """# Lending rules, version {version}
+
+Valid from 1 January {year}.
+
+## Loans
+
+{loans}
+
+## Fees
+
+| Item | Loan in days | Fee per day (EUR) |
+|---|---|---|
+| Book | {days} | 0.20 |
+| Film | 7 | {fee} |
+
+Fees are paid at the desk. Every reader may have a card, and the card is free for readers under eighteen.
+"""
+_OLD = "You may borrow up to eight books. Children need the written consent of a parent. Laptops are not lent."
+_NEW = (
+    "A reader may now borrow up to twelve books at a time. Children need the written consent of a parent. Laptops are"
+    " lent to readers with a card."
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "now", "before"),
+    [
+        ("How many books may a reader borrow?", "twelve books", "eight books"),
+        ("Are laptops lent to readers?", "Laptops are lent", "Laptops are not lent"),
+        ("What is the fee per day for a film?", "1.50", "Film | 7 | 1.00"),
+    ],
+)
+def test_shows_what_an_older_version_says_in_other_words(tmp_path: Path, asked: str, now: str, before: str) -> None:
+    files = {
+        "lending-2021.md": _LOANS.format(version=1, year=2021, loans=_OLD, days=28, fee="1.00"),
+        "lending-2025.md": _LOANS.format(version=2, year=2025, loans=_NEW, days=28, fee="1.50"),
+    }
+    with open_with(tmp_path, files) as kb:
+        answer, _, older = kb.ask(asked).answer.partition("Older versions say:")
+    assert now in answer
+    assert before in older.replace("| Film | 7 | 1.00 |", "Film | 7 | 1.00")
+    assert "consent" not in older

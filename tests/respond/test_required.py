@@ -34,7 +34,9 @@ def chunk(text: str, title: str = "", metadata: Metadata | None = None) -> Chunk
     )
 
 
-def lacks(question: str, passage: Chunk, *others: Chunk, known: bool = False, weight: float = 5.0) -> list[Lack]:
+def lacks(
+    question: str, passage: Chunk, *others: Chunk, known: bool = False, weight: float = 5.0, said: str = ""
+) -> list[Lack]:
     def weigh(words: Sequence[str], request: Request) -> list[float]:
         del request
         return [*[weight] * (len(words) - 1), 9.0]  # the last word is one that no chunk has
@@ -46,6 +48,7 @@ def lacks(question: str, passage: Chunk, *others: Chunk, known: bool = False, we
         occurs=lambda words, _request: [known] * len(words),
         weigh=weigh,
         request=Request.by_owner(),
+        said=said,
     )
 
 
@@ -275,3 +278,19 @@ def test_a_passage_about_an_acronym_has_its_plural() -> None:
         "NGOs"
     ]
     assert lacks("Which books do NGOs keep?", chunk("An NGO keeps books.")) == []
+
+
+def test_sentences_about_another_year_do_not_answer() -> None:
+    question = "How many guests came in 2017?"
+    passage = chunk("The inn opened in 2017. In 2023 it had 900 guests.")
+    (lack,) = lacks(question, passage, known=True, said="In 2023 it had 900 guests.")
+    assert lack.beside
+    assert not lacks(question, passage, known=True, said="The inn opened in 2017.")
+    assert not lacks(question, passage, known=True, said="It had 900 guests.")
+    titled = chunk("It was 40 more than in 2016.", title="Guests 2017")
+    assert not lacks(question, titled, known=True, said="It was 40 more than in 2016.")
+
+
+def test_dates_elsewhere_in_a_document_say_nothing_of_a_passage() -> None:
+    elsewhere = {"mentioned_dates": ("2017-05-01",)}
+    assert lacks("How many guests came in 2017?", chunk("In 2023 it had 900 guests.", metadata=elsewhere), known=True)

@@ -33,6 +33,7 @@ from ragstone.respond.drafts import (
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
 from ragstone.respond.quoting.evidence_model import evidence_model, features_of
 from ragstone.respond.quoting.likely_passage import likely_draft
+from ragstone.respond.quoting.older_rows import older_rows
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quoted_text import have_rows, labels_of, written
 from ragstone.respond.quoting.quotes import Likely, Quote, best, chosen, likely_of, passages, whole_lists, words_of
@@ -142,12 +143,19 @@ class ExtractiveAnswerer:
         if cells and cells.probability >= self._abstain_below:
             quotes = _with_chunks(reading) if reading else []
             if self._tables.outweighs(cells, quotes, answerability, question, request):
-                return draft_of(cells)
+                return self._of_cells(cells, evidence)
         if reading and answerability >= self._abstain_below:
             quotes = _with_lists(question, _quotes(reading.quoted))
             return self._answer(question, quotes, reading.rivals, answerability)
         notices = (_RISK_TOO_SMALL,) if self._abstain_below > 1 else ()
         return replace(self._unsure(evidence, reading, cells, answerability, lacks), notices=notices)
+
+    def _of_cells(self, cells: Looked, evidence: Evidence) -> Draft:
+        """Return cells as an answer, with what older versions say instead."""
+        draft = draft_of(cells)
+        older = older_rows(cells, evidence.versions, evidence.question)
+        texts = phrases(self._settings.language or evidence.question.language)
+        return with_older(draft, older, texts.older) if older else draft
 
     def _unsure(
         self,
@@ -204,6 +212,7 @@ class ExtractiveAnswerer:
             weigh=self._weigh,
             request=request,
             linked=linked(evidence, quoted_chunks[0].id),
+            said=" ".join(one.quote.text for one in ranked if one.quote.hit.chunk.id == quoted_chunks[0].id),
         )
         return lowered(self._probability(reading, evidence, request), lacks), lacks
 
@@ -294,9 +303,12 @@ class ExtractiveAnswerer:
         first = replace(best(newer), probability=first.probability) if newer else first
         replaced = [one.quote for one in reading.quoted if is_newer(first.quote, one.quote, question)]
         others = [Quote(hit=one.hit, place=one.place, span=one.span) for one in reading.scored]
-        for place, hit in enumerate(evidence.versions, start=len(evidence.hits)):
-            others += [Quote(hit=hit, place=place, span=span) for span in self._sentences(hit.chunk.text)]
-        versions = rivals(first.quote, others, lambda one: covered(asked, one), question)
+        counterparts = [
+            Quote(hit=hit, place=place, span=span)
+            for place, hit in enumerate(evidence.versions, start=len(evidence.hits))
+            for span in self._sentences(hit.chunk.text)
+        ]
+        versions = rivals(first.quote, others, lambda one: covered(asked, one), question, counterparts)
         if replaced:
             versions = (versions or Rivals(quote=first.quote)).also_older(passages(replaced))
         if versions is None:

@@ -31,6 +31,8 @@ MOST = 5
 """Other statements that an answer shows."""
 _SHARED = 2
 """Words that two sentences about the same thing share at least."""
+_ALIKE = 0.6
+"""Share of the words of the shorter of two sentences that both have, if they are about the same in two versions."""
 _LONGEST_NAME = 3
 
 
@@ -55,7 +57,11 @@ class Rivals:
 
 
 def rivals(
-    quote: Quote, others: Sequence[Quote], covers: Callable[[Quote], float], question: Question
+    quote: Quote,
+    others: Sequence[Quote],
+    covers: Callable[[Quote], float],
+    question: Question,
+    versions: Sequence[Quote] = (),
 ) -> Rivals | None:
     """Return a quote in its newest version, and what others say instead; None if nobody says anything else.
 
@@ -64,19 +70,23 @@ def rivals(
 
     Args:
         quote: answers the question.
-        others: sentences of the evidence, and of other versions of its documents.
+        others: sentences of the evidence.
         covers: returns how much of the question a sentence has.
         question: what is asked.
+        versions: sentences of its passages in other versions of their documents, which may say it in other words.
     """
     if record_of(quote.hit.chunk) or question.versions_meant != ():
         return None
     least = covers(quote)
-    candidates = [one for one in others if _may_be(quote, one) and covers(one) >= least]
+    candidates = [one for one in (*others, *versions) if _may_be(quote, one) and covers(one) >= least]
+    said = {one.hit.chunk.document_id for one in candidates}
+    unsaid = [one for one in versions if one.hit.chunk.document_id not in said and covers(one) > 0]
+    candidates += _reworded(quote, unsaid)
     if not candidates:
         return None
     candidates = sorted((quote, *candidates), key=cmp_to_key(lambda one, other: _edition(one).order(_edition(other))))
     first = candidates[0] if question.recent or are_versions(candidates[0], quote) else quote
-    unlike = [*_unlike(one for one in candidates if says_otherwise(first.text, one.text))]
+    unlike = [*_unlike(one for one in candidates if _contradict(first, one))]
     older = [
         one
         for one in unlike
@@ -149,6 +159,39 @@ def _may_be(quote: Quote, other: Quote) -> bool:
         return False
     is_same = are_versions(quote, other) and words_of(quote.text) == words_of(other.text)
     return is_same or says_otherwise(quote.text, other.text)
+
+
+def _reworded(quote: Quote, others: Sequence[Quote]) -> list[Quote]:
+    """Return the sentence of each other version of the document that says otherwise in other words, if any."""
+    found: dict[str, Quote] = {}
+    likest = sorted(others, key=lambda one: -_likeness(quote.text, one.text))
+    for one in likest:
+        if _is_reworded(quote, one):
+            found.setdefault(one.hit.chunk.document_id, one)
+    return list(found.values())
+
+
+def _contradict(quote: Quote, other: Quote) -> bool:
+    return says_otherwise(quote.text, other.text) or _is_reworded(quote, other)
+
+
+def _is_reworded(quote: Quote, other: Quote) -> bool:
+    """Return whether two versions of a document say something else of the same, most of it in the same words."""
+    if quote.hit.chunk.document_id == other.hit.chunk.document_id or not are_versions(quote, other):
+        return False
+    if _likeness(quote.text, other.text) < _ALIKE:
+        return False
+    own, theirs = words(quote.text), words(other.text)
+    return _denies(own) != _denies(theirs) or _have_other_figures(figures(quote.text), figures(other.text))
+
+
+def _likeness(first: str, second: str) -> float:
+    """Return the share of the words of the shorter sentence that both have; 0 if they have too few in common."""
+    own, theirs = words(first), words(second)
+    shorter, longer = sorted((own, theirs), key=lambda some: len(_content(some)))
+    count = len(_content(shorter))
+    shared = count - len(_without(shorter, longer))
+    return shared / count if shared >= _SHARED else 0.0
 
 
 def are_versions(one: Quote, other: Quote) -> bool:

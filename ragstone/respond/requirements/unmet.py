@@ -46,20 +46,22 @@ and 5%: odds of 13 and 37, and of 33 for a year. On seven sets left out they wer
 """
 CAP = 0.15
 """The most that the probability of an answer can be if the passage lacks something that the question fixes."""
-_HIDDEN = OF_READING | {"content_hash"}
-"""Metadata that say nothing about the subject."""
+_HIDDEN = OF_READING | {"content_hash", "mentioned_dates"}
+"""Metadata that say nothing about the subject of a passage, or which dates other passages of the document mention."""
 
 
 @frozen
 class Lack:
     """A requirement that the quoted passage does not meet.
 
-    ``found`` says whether another passage of the evidence meets it, ``known`` whether any document has its words.
+    ``found`` says whether another passage of the evidence meets it, ``known`` whether any document has its words, and
+    ``beside`` whether the passage has it, but its quoted sentences are about another year.
     """
 
     requirement: Requirement
     found: bool
     known: bool
+    beside: bool = False
 
 
 class Passage:
@@ -153,6 +155,19 @@ class Passage:
         """Return whether the passage names other periods than the one required."""
         return one.period is not None and self._periods.names_others(one.period)
 
+    def says_other(self, one: Requirement, said: str) -> bool:
+        """Return whether sentences of the passage name other years than the one required, and so does what is above."""
+        if one.kind != "year" or one.period is None:
+            return False
+        own = Periods(said, words(said))
+        return own.names_others(one.period) and not own.has(one.period) and not self._above.has(one.period)
+
+    @cached_property
+    def _above(self) -> Periods:
+        """The periods of headings, title, metadata and address."""
+        above = "\n".join([self.chunk.context, self.chunk.title, *self._described, self._address])
+        return Periods(above, words(above))
+
     def _has_word(self, name: Word) -> bool:
         """Return whether the passage has a word of a name: inflected, in a compound, or spelled out for an acronym."""
         own = name.lower
@@ -196,6 +211,7 @@ def lacking(
     weigh: Weigher,
     request: Request,
     linked: Sequence[Chunk] = (),
+    said: str = "",
 ) -> list[Lack]:
     """Return what the question fixes and the quoted passage does not have.
 
@@ -207,6 +223,7 @@ def lacking(
         weigh: weighs words.
         request: who asks.
         linked: chunks that led the search to the first quoted one, or to which it led; what they have is not missing.
+        said: the words that would be quoted of the first chunk; empty if they are not known.
     """
     if not quoted:
         return []
@@ -214,7 +231,7 @@ def lacking(
     if not wanted:
         return []
     best = Passage(quoted[0])
-    missing = [one for one in wanted if not best.has(one)]
+    missing = [one for one in wanted if not best.has(one) or best.says_other(one, said)]
     if not missing:
         return []
     others = [Passage(chunk) for chunk in hits if chunk.id != best.chunk.id]
@@ -231,7 +248,12 @@ def lacking(
         if (requirement.kind in ("name", "place") or _is_glued(requirement)) and is_subject(lower, weigh, request):
             continue
         elsewhere = any(other.has(requirement) for other in others)
-        lack = Lack(requirement=requirement, found=elsewhere, known=elsewhere or any(occurs(lower, request)))
+        lack = Lack(
+            requirement=requirement,
+            found=elsewhere,
+            known=elsewhere or any(occurs(lower, request)),
+            beside=best.has(requirement),
+        )
         if lack.known and (requirement.unsure or (requirement.period and not best.names_others(requirement))):
             continue
         out.append(lack)
