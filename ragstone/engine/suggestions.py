@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -19,6 +20,7 @@ from ragstone.core.request import Deadline, Meter, Payer, Request
 from ragstone.engine.ask import Ask
 from ragstone.engine.attached import admitted
 from ragstone.engine.components import Components
+from ragstone.language import Drafts, begins_a_question, drafts
 
 MOST_TRIED = 12
 """Questions that are asked at most to find those to suggest."""
@@ -30,6 +32,8 @@ LEAST_SAID = 40
 """Characters that an answer has at least, besides the question's own."""
 _LENGTHS = range(5, 81)
 _WORD = re.compile(r"[^\W\d_]{3}")
+_NUMBERED = re.compile(r"(?:\d+(?:\.\d+)*[.):]?|\(?[a-zA-Z]\)|[IVXLC]+[.)])\s+(?=\S)")
+"""The number of a heading."""
 T = TypeVar("T")
 
 
@@ -91,7 +95,10 @@ def _first(version: Components, groups: Sequence[str] | None, where: Filter | No
         yield Suggestion(question=one.title, document_id=one.document_id, title=one.title)
     others = {one.title or one.document_id: one.document_id for one in listed if "#" not in one.document_id}
     documents = [version.catalog.document(id, groups) for id in _spread([*others.values()], 2 * MOST_TRIED)]
-    headings = [(one, sorted(_headings(one, 0), key=_rank)) for one in documents]
+    found = [(one, _headings(one, 0)) for one in documents]
+    # A heading of several documents, such as that of a part of all minutes, does not say which one is meant.
+    counts = Counter(name for _, names in found for name in names)
+    headings = [(one, sorted((name for name in names if counts[name] == 1), key=_rank)) for one, names in found]
     best = sorted((one for one in headings if one[1]), key=lambda one: _rank(one[1][0]))[: MOST_TRIED // 2]
     for place in range(2):
         for document, names in best:
@@ -104,9 +111,30 @@ def _headings(document: Document, start: int) -> list[str]:
     headings = [mark for mark in document.marks if mark.kind == "heading"]
     own = max((n for n, mark in enumerate(headings) if mark.start <= start), default=0)
     near = sorted(range(len(headings)), key=lambda n: (abs(n - own), -n))
-    found = dict.fromkeys(headings[n].label for n in near if headings[n].level >= headings[own].level)
-    unwanted = {document.title, headings[own].label if headings else ""}
-    return [name for name in found if name not in unwanted and len(name) in _LENGTHS and _WORD.search(name)]
+    words = drafts(str(document.metadata.get("language", "")))
+    found = dict.fromkeys(_question(headings[n].label, words) for n in near if headings[n].level >= headings[own].level)
+    unwanted = {document.title, _question(headings[own].label, words) if headings else ""}
+    return [name for name in found if name not in unwanted and _can_be_asked(name)]
+
+
+def _question(heading: str, words: Drafts) -> str:
+    """Return a heading without its number, and one that tells how to do something as a question."""
+    text = _unnumbered(heading)
+    how = re.fullmatch(words.how_heading, text, re.IGNORECASE) if words.how_heading else None
+    return words.how.format(task=how["task"]) if how and not is_question(text) else text
+
+
+def _unnumbered(heading: str) -> str:
+    """Return a heading without its number, as "Parking" of "4.2 Parking"."""
+    number = _NUMBERED.match(heading)
+    return heading[number.end() :] if number else heading
+
+
+def _can_be_asked(heading: str) -> bool:
+    """Return whether a heading is a question or names a subject, which one such as "How it began" does not."""
+    if len(heading) not in _LENGTHS or not _WORD.search(heading):
+        return False
+    return is_question(heading) or not begins_a_question(heading)
 
 
 def _rank(heading: str) -> tuple[bool, int]:

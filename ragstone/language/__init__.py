@@ -5,7 +5,7 @@
 currencies, and `places` its countries. To add a language, add a file with the entries of ``en.yaml``.
 """
 
-from ragstone.language.recognised import language_of
+from ragstone.language.recognised import begins_a_question, language_of
 from ragstone.language.texts import Drafts, Phrases, Replies, drafts, phrases, replies
 from ragstone.language.words import Words, languages, lexicon, plain
 
@@ -14,6 +14,7 @@ __all__ = [
     "Phrases",
     "Replies",
     "Words",
+    "begins_a_question",
     "drafts",
     "language_of",
     "languages",

@@ -30,6 +30,12 @@ def language_of(question: str) -> str:
     return _asked_in(question, {language for language, count in counts.items() if count})
 
 
+def begins_a_question(text: str) -> bool:
+    """Return whether the first word of a text begins questions, in any language."""
+    first = next(iter(_WORD.findall(text)), "")
+    return any(plain(first) in words for words in _first_words().values())
+
+
 def _asked_in(question: str, heard: Set[str]) -> str:
     """Return the language that alone has the first word of a question for asking; empty if there is none.
 

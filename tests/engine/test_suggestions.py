@@ -59,6 +59,27 @@ def test_suggests_only_what_is_answered(engine: KnowledgeBase) -> None:
         assert {one.document_id for one in answer.citations} == {document}
 
 
+def test_suggests_headings_that_can_be_asked(tmp_path: Path) -> None:
+    text = "\n\n".join(
+        [
+            "# Boats",
+            "## 1. Rent of the boats",
+            "The rent of the boats is twelve shillings an hour, or sixty for a whole day with a rudder.",
+            "## 2.1 How to moor a boat",
+            "To moor a boat, tie the bow to the ring first, and then the stern to the post behind the shed.",
+            "## What we were",
+            "What we were was a family of fishermen, who let out three boats to visitors in the summer.",
+        ]
+    )
+    (tmp_path / "boats.md").write_text(text)
+    engine = open_fast(tmp_path / "kb")
+    add(engine, str(tmp_path / "boats.md"))
+    found = {*asked(engine, OWNER, ("boats.md", 0))}
+    assert "Rent of the boats" in found
+    assert found <= {"Rent of the boats", "How do I moor a boat?"}
+    engine.close()
+
+
 def test_omits_the_section_that_is_read(engine: KnowledgeBase) -> None:
     assert [*asked(engine, OWNER, ("yard.md", YARD.index("The forge")))] == ["Opening times of the mill"]
 

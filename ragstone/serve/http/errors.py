@@ -240,9 +240,17 @@ def _sentence(status: int) -> str:
     }.get(status, HTTPStatus(status).phrase.lower())
 
 
+_EMPTY = (("string_too_short", {"min_length": 1}), ("string_pattern_mismatch", {"pattern": r"\S"}))
+"""The type and context of the error of a field that must have a word and has none."""
+
+
 def _in_words(found: dict[str, Any]) -> str:
     """Describe an invalid field without repeating what the client sent."""
-    path = ".".join(map(str, found.get("loc", ())))
+    place = found.get("loc", ())
+    is_empty = (found.get("type"), found.get("ctx")) in _EMPTY
+    if is_empty and place and isinstance(place[-1], str):
+        return f"the {place[-1]} is empty"
+    path = ".".join(map(str, place))
     return f"{path}: {str(found.get('msg', '')).removeprefix('Value error, ')}"
 
 
