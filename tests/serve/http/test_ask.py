@@ -79,9 +79,9 @@ def test_question_settings_apply_once(house: Live) -> None:
 @pytest.mark.parametrize(
     ("body", "status", "code", "said"),
     [
-        ({"question": " "}, 422, "invalid", "question"),
+        ({"question": " "}, 422, "invalid", "the question is empty"),
         ({"question": "\x1c"}, 400, "usage", "empty"),
-        ({"question": ""}, 422, "invalid", "question"),
+        ({"question": ""}, 422, "invalid", "the question is empty"),
         ({"question": "x" * 8001}, 422, "invalid", "8000"),
         ({"question": "a", "unknown": 1}, 422, "invalid", "unknown"),
         ({"question": "a", "explain": "yes"}, 422, "invalid", "explain"),
