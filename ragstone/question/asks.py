@@ -191,6 +191,8 @@ def _listed_rows(question: str, language: str) -> Comparison | None:
     costs, weighs = amount_verbs("price", language), amount_verbs("weight", language)
     found = [*_telling(lower, limits)]
     told = tuple(word for word in found if word.lower not in costs | weighs)
+    if len(told) < len(found) and limit is None:
+        return None  # "What does a quarter plot cost?"
     columns = tuple[str, ...]()
     if any(word.lower in weighs for word in found):
         columns = amount_columns("weight")

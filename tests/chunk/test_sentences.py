@@ -92,11 +92,6 @@ def test_unlike_lines_of_wrapped_prose_are_joined():
     ]
 
 
-def test_lines_of_an_address_stay_apart():
-    text = "Mill of the village above the river, opened in 1850\nMiller and Sons of the long road to the old city up"
-    assert len(sentences(text)) == 2
-
-
 def test_time_is_linear_in_parentheses():
     def seconds(text: str) -> float:
         begin = perf_counter()

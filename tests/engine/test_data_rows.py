@@ -164,6 +164,14 @@ def test_lists_rows_by_the_name_behind_their_number_and_says_how_many_are_left_o
     kb.close()
 
 
+def test_lists_the_numbers_that_a_question_asks_for(tmp_path: Path):
+    (tmp_path / "garages.csv").write_text("Garage,Yard,Status\nN03,North,vacant\nS01,South,let\nS04,South,vacant\n")
+    kb = KnowledgeBase.open(tmp_path / "kb", create=True)
+    asyncio.run(kb.documents.add([str(tmp_path / "garages.csv")]))
+    assert [one.quote for one in asked(kb, "Which garages are vacant?").citations] == ["N03", "S04"]
+    kb.close()
+
+
 def test_reads_no_table_of_too_many_rows(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(whole_tables, "MOST_ROWS", 4)
     assert "rows)" not in asked(kb, "How many of the stations are in Lithuania?").answer

@@ -458,7 +458,9 @@ def _listed(wanted: Comparison, whole: _Whole) -> Looked | None:
     if len(shown) < len(fit.rows):
         count = f"{len(shown)} / {count}"
     head = _of(whole, conditions, len(whole.rows), fit.limit)
-    cells = [_naming(fit.subject.cells[n]) for n in shown]
+    cells = [fit.subject.cells[n] for n in shown]
+    if not any(is_same(singular(word.lower), one) for word in wanted.words for one in fit.subject.words):
+        cells = [_naming(one) for one in cells]  # it asks for no numbers
     return _looked(cells, f"{head}: {count}", conditions)
 
 
