@@ -24,7 +24,7 @@ _LEAD = (
     r"(?:(?:the|a|an|die|das|der|de|het|il|lo|la|den|det) )?"
     r"(?:(?!(?:did|does|do|has|have|had|is|was|are|were|the|a|an|my|this|that)\b)[\w-]+ ){0,2}?"
 )
-_OF = r"(?:of|for|from|to|von|vom|des|der|fur|dari|bagi|van|voor|di|del|till|for)"
+_OF = r"(?:of|for|from|to|von|vom|des|der|fur|dari|bagi|van|voor|di|del|till)"
 _END = r"(?: (?:numbers?|address|adresse|numeris|numeri))?"
 _MOST_WORDS = 7
 """Words of a question that only names what it wants, such as "Anna Berg mobile"."""

@@ -117,7 +117,8 @@ _LARGEST = (
 _EXTREME = re.compile(rf"\b(?:{_LARGEST})\b")
 _ASKS = re.compile(r"\b(?:what|which|who|whose|where|when|name|show|list|find|give)\b")
 _COUNT = re.compile(r"\bhow many\b|\b(?:number|count) of\b")
-_TOTAL = re.compile(r"\b(?:total|sum|altogether|combined)\b")
+_TOTALS = ("total", "sum", "altogether", "combined")
+_TOTAL = re.compile(rf"\b(?:{'|'.join(_TOTALS)})\b")
 _DID = re.compile(r"\w{3,}ed\b(?= (?:in|on|by|at|for|from|to|of|during|this|last|since|until|between|with)\b|\W*$)")
 """A participle that does not describe the noun after it, as "handled in 2026"."""
 _DIFFERENT = re.compile(r"\b(?:different|distinct|unique)\b")
@@ -248,7 +249,7 @@ def _telling(lower: str, limits: Sequence[re.Match[str]]) -> Iterator[Word]:
     """Yield the words of a question that must be found in a table: neither those that only ask nor those of a limit."""
     for word in words(lower):
         inside = any(one.start() <= word.span.start < _end(one) for one in limits)
-        asks = word.lower in _ASKING or word.lower in terms().frame
+        asks = any(word.lower in some for some in (_ASKING, _ADMITS, terms().frame))
         if not inside and not word.stop and not asks:
             yield word
 
@@ -258,25 +259,6 @@ def _end(limit: re.Match[str]) -> int:
     return limit.end() if currency_of(limit["unit"] or "") else max(limit.end("limit"), limit.end("to"))
 
 
-_ASKING = frozenset(
-    [
-        "take",
-        "takes",
-        "accept",
-        "accepts",
-        "allow",
-        "allows",
-        "number",
-        "count",
-        "different",
-        "distinct",
-        "unique",
-        "there",
-        "overall",
-        "whole",
-        "total",
-        "sum",
-        "altogether",
-        "combined",
-    ]
-)
+_ASKING = frozenset([*_TOTALS, "number", "count", "different", "distinct", "unique", "there", "overall", "whole"])
+_ADMITS = frozenset(["take", "takes", "accept", "accepts", "allow", "allows"])
+"""Verbs of what something is large enough for: "the berth that takes the longest ships"."""

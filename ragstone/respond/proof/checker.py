@@ -234,12 +234,14 @@ def _flagged(
 ) -> Proof:
     parts = tuple(dict.fromkeys(doubt.span.of(sentence) for doubt in doubts))
     reason = "; ".join(dict.fromkeys(doubt.reason for doubt in doubts))
-    # Beside "no source mentions it", a quote that the writer does not name would look like its proof.
-    if all(doubt.missing for doubt in doubts):
-        support = min(support, 1 - SUPPORTED)
-        return Proof(state="missing", support=support, reason=reason, unsupported=parts, quotes=own)
+    is_missing = all(doubt.missing for doubt in doubts)
     return Proof(
-        state="contradicted", support=min(support, 1 - SUPPORTED), reason=reason, unsupported=parts, quotes=quoted
+        state="missing" if is_missing else "contradicted",
+        support=min(support, 1 - SUPPORTED),
+        reason=reason,
+        unsupported=parts,
+        # Beside "no source mentions it", a quote that the writer does not name would look like its proof.
+        quotes=own if is_missing else quoted,
     )
 
 

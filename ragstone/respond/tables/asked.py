@@ -29,8 +29,8 @@ _WHERE = re.compile(rf"\bwhere\b|\b(?:what|which) (?:city|venue|location|stadium
 _WHO = re.compile(r"\bwho(?:se|m)?\b")
 _WHEN = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|season|month)\b")
 _WHEN_ALONE = re.compile(
-    r"^\W*(?:(?:and|since|until|till|by|from|for|und|bis|seit|ab|nuo|iki|o|ir|sejak|vanaf|tot|da|do|od|till) )?"
-    r"(?:when|wann|kada|bila(?:kah)?|bilakah|wanneer|quando|kiedy|nar)\b"
+    r"^\W*(?:(?:and|since|until|till|by|from|for|und|bis|seit|ab|nuo|iki|o|ir|sejak|vanaf|tot|da|do|od) )?"
+    r"(?:when|wann|kada|bila(?:kah)?|wanneer|quando|kiedy|nar)\b"
 )
 """The beginning of a question that only a time answers, without diacritics."""
 _HOW_HIGH = re.compile(r"(?<=\bhow )(?:high|large|big|great|low|small)\b", re.IGNORECASE)

@@ -20,6 +20,8 @@ from ragstone.respond.tables.wording import contains, normalized
 _LONGEST_VALUE = 40
 """Characters of a value that names one thing."""
 _SHORTEST_VALUE = 4
+_LEAST = 0.05
+"""Share of the question by weight from which on a thing is missed."""
 
 
 def contradictions(asked: Asked, best: TableCell, candidates: Sequence[TableCell]) -> list[Lack]:
@@ -86,10 +88,6 @@ def _is_weak(asked: Asked, n: int) -> bool:
     """Return whether a thing says little, such as "total", or a word of nearly all documents."""
     said = all(word.lower in terms().weak for word in asked.items[n].words)
     return said or asked.weight(frozenset([2 * n, 2 * n + 1])) < _LEAST
-
-
-_LEAST = 0.05
-"""Share of the question by weight from which on a thing is missed."""
 
 
 def _table(one: TableCell) -> tuple[str, tuple[tuple[str, ...], ...]]:

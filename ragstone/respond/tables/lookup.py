@@ -300,10 +300,8 @@ def _reaches(asked: Asked, table_cell: TableCell) -> bool:
 
 
 def _fits(asked: Asked, cells: Sequence[TableCell]) -> bool:
-    """Return whether cells have a value of the kind that a question wants: how to reach somebody, or when."""
-    if asked.asks.contact:
-        return all(_reaches(asked, one) for one in cells)
-    return True
+    """Return whether cells tell how to reach somebody, if the question asks that; any cells fit other questions."""
+    return asked.asks.contact is None or all(_reaches(asked, one) for one in cells)
 
 
 def _is_named(features: CellFeatures) -> bool:

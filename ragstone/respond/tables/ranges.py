@@ -183,7 +183,7 @@ def _places(row: Row, columns: Sequence[Sequence[str]], names: Sequence[Cell]) -
             )
     for first, last, heading in _pairs(tuple(map(tuple, columns))):
         cells = {cell.column: cell.text for cell in row.cells}
-        if found := _between(cells.get(first, ""), cells.get(last, ""), " ".join(columns[first])):
+        if found := _between(cells.get(first, ""), cells.get(last, ""), heading):
             yield Place(range=found, heading=heading, names=True, columns=(first, last))
 
 
@@ -287,7 +287,7 @@ def _over() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1024)
 def _pairs(columns: tuple[tuple[str, ...], ...]) -> tuple[tuple[int, int, str], ...]:
-    """Return the columns of the first and the last value of ranges, with the words that their headings have beside."""
+    """Return the columns of the first and of the last value of ranges, and the heading of the first."""
     begins, ends = ([_side(" ".join(path), side) for path in columns] for side in ("begins", "ends"))
     return tuple(
         (first, last, " ".join(columns[first]))
