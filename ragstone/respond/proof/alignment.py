@@ -6,7 +6,7 @@ second one only for words that the first lacks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -44,12 +44,12 @@ class Overlap:
     @cached_property
     def share(self) -> float:
         """The share of the sentence that the passage holds."""
-        return float(self._found.max(axis=0) @ self.weights) if len(self._found) else 0.0
+        return float(self.found.max(axis=0) @ self.weights) if len(self.found) else 0.0
 
     @cached_property
     def parts(self) -> tuple[int, ...]:
         """The sentences of the passage that hold most, two at most."""
-        found, weights = self._found, self.weights
+        found, weights = self.found, self.weights
         parts: list[int] = []
         have = np.zeros(len(weights))
         while len(parts) < 2 and len(found):
@@ -64,7 +64,7 @@ class Overlap:
     @property
     def words(self) -> NDArray[np.float64]:
         """How much of each word the chosen parts hold, (words,)."""
-        return self._found[list(self.parts)].max(axis=0) if self.parts else np.zeros(len(self.weights))
+        return self.found[list(self.parts)].max(axis=0) if self.parts else np.zeros(len(self.weights))
 
     def quotes(self) -> list[Quote]:
         """Return the chosen parts, in the order of the passage; neighbours as one."""
@@ -85,8 +85,13 @@ class Overlap:
         told = " ".join(spans[part].of(passage.text) for part in sorted(kept))
         return f"{passage.heading[: MOST_READ // 4]}\n{told}".strip()[: 2 * MOST_READ]
 
+    def mentioning(self, weights: NDArray[np.float64], least: float) -> Iterator[int]:
+        """Yield the sentences that mention words of this weight or more, if only in the heading; (words,)."""
+        weighed = (self.found > 0) @ weights
+        return (int(part) for part in np.flatnonzero((weighed >= least) & (weighed > 0)))
+
     @cached_property
-    def _found(self) -> NDArray[np.float64]:
+    def found(self) -> NDArray[np.float64]:
         """Return what each sentence of the passage holds of each word, (sentences, words)."""
         passage = self.passage
         found = np.zeros((len(passage.spans), len(self._asked)))

@@ -1,9 +1,9 @@
 """Check sentences of a written answer against the passages that its writer had.
 
-A sentence is contradicted or missing only if that is sure. It is contradicted if the passages have another figure in
-the place of its own (`doubts`) or turn its predicate (`polarity`), and missing if its figures or names stand nowhere or
-the trained model rejects it. The model reads the passage that the writer names. Data, figures and limits are in
-``training/README.md``; ``tools/fit_support.py`` fits the numbers below.
+A sentence is contradicted or missing only if that is sure. It is contradicted if the passages have another figure or
+name in the place of its own (`doubts`, `displaced`) or turn its predicate (`polarity`), and missing if its figures or
+names stand nowhere or the trained model rejects it. The model reads the passage that the writer names. Data, figures
+and limits are in ``training/README.md``; ``tools/fit_support.py`` fits the numbers below.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ragstone.core.threads import computed
 from ragstone.language import language_of
 from ragstone.language.facts import Word, alike, words
 from ragstone.respond.proof.alignment import CLOSE, Overlap, chosen, hold, is_foreign, quotes
+from ragstone.respond.proof.displaced import displaced
 from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_names
 from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.passages import Passage, Passages
@@ -129,7 +130,9 @@ class ProofChecker:
     ) -> tuple[Reading | None, list[Doubt]]:
         """Return what the passages hold of a sentence, and what is surely wrong with it."""
         reading = self._reading(sentence, asked, weights, hits, named)
-        return reading, doubts_of(sentence, reading, before) if reading else []
+        if reading is None:
+            return None, []
+        return reading, doubts_of(sentence, asked, weights, reading, before)
 
     def _reading(
         self, sentence: str, asked: Sequence[Word], weights: NDArray[np.float64], hits: Sequence[Hit], named: int
@@ -180,12 +183,16 @@ class ProofChecker:
         return worth / worth.sum()
 
 
-def doubts_of(sentence: str, reading: Reading, before: Said) -> list[Doubt]:
-    """Return what is surely wrong with a sentence, in its order."""
+def doubts_of(
+    sentence: str, asked: Sequence[Word], weights: NDArray[np.float64], reading: Reading, before: Said
+) -> list[Doubt]:
+    """Return what is surely wrong with a sentence, in its order; ``weights`` are those of its words, (words,)."""
     best = reading.best
     cited, others = ([one.passage for one in some] for some in (reading.cited, reading.others))
+    exact = {doubt.span: doubt for doubt in displaced(sentence, asked, weights, reading.cited, before)}
     doubts = [
-        *doubtful_figures(sentence, cited, others, before),
+        *exact.values(),
+        *(doubt for doubt in doubtful_figures(sentence, cited, others, before) if doubt.span not in exact),
         *doubtful_names(sentence, [*cited, *others], before),
         *(doubt for part in best.parts[:1] for doubt in turned(sentence, best.passage.shown(part))),
     ]

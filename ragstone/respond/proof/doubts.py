@@ -19,8 +19,9 @@ from ragstone.language import language_of, lexicon, plain
 from ragstone.language.facts import Word, alike, words
 from ragstone.language.words import any_of
 from ragstone.respond.proof.arithmetic import derived
-from ragstone.respond.proof.figure import NAMED, Figure, code_of, is_year, same
+from ragstone.respond.proof.figure import NAMED, Figure, code_of, kind_of, same
 from ragstone.respond.proof.figures import figures
+from ragstone.respond.proof.names import CASED_NOUNS, names
 from ragstone.respond.proof.passages import Passage, Placed
 from ragstone.respond.proof.said import Said
 
@@ -39,10 +40,6 @@ _BESIDE = 2
 _DIGITS = re.compile(r"\d+")
 _RANGE = re.compile(r"[\s\d.]*[-–—][\s\d.]*")
 """What stands between the months of a range; see also `_until`."""
-_ABBREVIATION = 5
-"""Letters of an abbreviation, at most."""
-_CASED_NOUNS = ("de",)
-"""Languages whose common nouns have a capital, so that capitals tell no names."""
 
 
 @frozen
@@ -68,9 +65,7 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
     near: list[Figure] | None = None
     out: list[Doubt] = []
     for figure in own:
-        if _step().search(sentence[: figure.span.start]) or any(
-            same(figure, other) or same(other, figure) for other in said
-        ):
+        if is_numbering(figure, sentence) or any(same(figure, other) or same(other, figure) for other in said):
             continue
         if figure.unit == "code":
             version = None if _stands(figure, [*cited, *others]) else _other_version(figure, sentence, cited)
@@ -97,47 +92,13 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
 
 
 def doubtful_names(sentence: str, passages: Sequence[Passage], before: Said) -> list[Doubt]:
-    """Return the names of a sentence that no passage mentions, and neither the question nor the answer before.
-
-    Abbreviations are left out: writers use them for what passages spell out, or say in other words.
-    """
+    """Return the names of a sentence that no passage mentions, and neither the question nor the answer before."""
     out: list[Doubt] = []
-    measured = [figure.span for figure in figures(sentence)]  # "Celsius" is the name of a unit
-    for name in _names(sentence, words(sentence)):
-        if any(span.start <= name[0].span.start and name[-1].span.end <= span.end for span in measured):
-            continue
-        counted = [word for word in name if _is_telling(word, sentence)]
-        if counted and not any(_is_known(word, before.words, passages) for word in counted):
+    for name in names(sentence):
+        if not any(_is_known(word, before.words, passages) for word in name):
             span = Span(start=name[0].span.start, end=name[-1].span.end)
             out.append(Doubt(span=span, reason=f"no source mentions {span.of(sentence)}", missing=True))
-    return [] if out and language_of(f"{before.text} {sentence}") in _CASED_NOUNS else out
-
-
-def _is_telling(word: Word, sentence: str) -> bool:
-    """Return whether a word of a name can be looked for: it is neither general nor an abbreviation."""
-    shown = word.span.of(sentence)
-    is_short = len(shown) <= _ABBREVIATION and sum(map(str.isupper, shown)) > 1
-    return word.lower not in lexicon().general and len(shown) > 2 and not is_short
-
-
-def _names(sentence: str, asked: Sequence[Word]) -> list[list[Word]]:
-    """Return the names of a sentence, each as the words that stand together, without codes such as COVID-19."""
-    out: list[list[Word]] = []
-    last: Word | None = None
-    for word in asked:
-        after = sentence[word.span.end : word.span.end + 2].strip("-")
-        if word.named and not word.value and not word.stop and not after[:1].isdigit():
-            if (
-                last is not None
-                and out
-                and out[-1][-1] is last
-                and sentence[last.span.end : word.span.start] in (" ", "-")
-            ):
-                out[-1].append(word)
-            else:
-                out.append([word])
-            last = word
-    return out
+    return [] if out and language_of(f"{before.text} {sentence}") in CASED_NOUNS else out
 
 
 def _stands(one: Figure, passages: Sequence[Passage]) -> bool:
@@ -184,12 +145,12 @@ def _rival(figure: Figure, sentence: str, content: Sequence[Word], passages: Seq
         return None
     best, own, rival = 0.0, 0.0, None
     others = [other for other in figures(sentence) if other is not figure]
-    kind, measure = _kind(figure), figure.measure
+    kind, measure = kind_of(figure), figure.measure
     for passage in passages:
         forms = [passage.vocabulary.forms(word) for word, _ in near]
         for placed in passage.figures:
             in_cell = bool(placed.head) and not placed.figure.unit and kind != "year" and figure.unit not in NAMED
-            alike_kind = in_cell or (placed.figure.measure == measure and _kind(placed.figure) == kind)
+            alike_kind = in_cell or (placed.figure.measure == measure and kind_of(placed.figure) == kind)
             equal = same(figure, placed.figure)
             if not (alike_kind or equal) or placed.part in passage.claimless:
                 continue
@@ -217,13 +178,6 @@ def _is_day(one: Figure, own: Sequence[Figure]) -> bool:
     return not one.unit and any(
         0 <= max(span.start - one.span.end, one.span.start - span.end) <= _BESIDE for span in months
     )
-
-
-def _kind(figure: Figure) -> str:
-    """Return what a bare figure seems to be."""
-    if figure.unit or not figure.values:
-        return figure.unit and "unit"
-    return "year" if is_year(figure) else "number"
 
 
 def _other_version(one: Figure, sentence: str, passages: Sequence[Passage]) -> Figure | None:
@@ -309,7 +263,7 @@ def _periods(some: Sequence[Figure]) -> dict[str, set[float]]:
     """Return the years, quarters and months among figures."""
     out = defaultdict[str, set[float]](set)
     for one in some:
-        kind = one.unit if one.unit in ("quarter", "month name") else _kind(one)
+        kind = one.unit if one.unit in ("quarter", "month name") else kind_of(one)
         if kind in ("year", "quarter", "month name"):
             out[kind] |= set(one.values)
     return dict(out)
@@ -321,6 +275,11 @@ def _is_known(word: Word, given: Sequence[Word], passages: Sequence[Passage]) ->
     if any(stem in passage.lower or passage.vocabulary.forms(word) for passage in passages):
         return True
     return any(alike(word.lower, other.lower, name=True) for other in given)
+
+
+def is_numbering(one: Figure, sentence: str) -> bool:
+    """Return whether a figure is the number of a step or a source."""
+    return _step().search(sentence[: one.span.start]) is not None
 
 
 @cache

@@ -79,6 +79,13 @@ def is_year(one: Figure) -> bool:
     return is_bare and bool(one.values) and one.values[0] == int(one.values[0]) and 1500 <= one.values[0] <= 2100
 
 
+def kind_of(one: Figure) -> str:
+    """Return what a bare figure seems to be: "year" or "number"; "unit" for one that has a unit."""
+    if one.unit or not one.values:
+        return one.unit and "unit"
+    return "year" if is_year(one) else "number"
+
+
 def same(own: Figure, other: Figure) -> bool:
     """Return whether ``other`` says what ``own`` says."""
     if own.unit == other.unit == "code":

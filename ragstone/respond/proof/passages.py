@@ -40,6 +40,14 @@ class Placed:
     head: str = ""
 
 
+@frozen
+class Headed:
+    """A cell of a table, with the head of its column; ``span`` is in the text of the passage."""
+
+    span: Span
+    head: str
+
+
 @lru_cache(maxsize=256)
 def scales(text: str) -> tuple[float, ...]:
     """Return by what the bare figures of a passage may have to be multiplied: 1, and what its tables say."""
@@ -65,6 +73,11 @@ class Passage:
         self.lower = plain(f"{self.heading}\n{self.text}\n{self.described}")
         spans = self._table.body if self._table else sentences(self.text)
         self.spans = [span for span in spans if span.end > span.start]
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the passage is a table as it was read, whose parts are its rows."""
+        return self._table is not None
 
     def shown(self, part: int) -> str:
         """Return the words of a sentence."""
@@ -140,17 +153,26 @@ class Passage:
     @cached_property
     def figures(self) -> list[Placed]:
         """The figures of the sentences, with the heads of their columns in tables."""
-        cells = self._cells()
-        starts = [cell.start for cell, _ in cells]
-        out: list[Placed] = []
-        for part, span in enumerate(self.spans):
-            for figure in self._scaled(figures(span.of(self.text))):
-                start = span.start + figure.span.start
-                at = bisect_right(starts, start) - 1
-                in_cell = at >= 0 and start < cells[at][0].end
-                head = cells[at][1] if in_cell else ""
-                out.append(Placed(figure=replace(figure, in_cell=in_cell), part=part, head=head))
-        return out
+        return [
+            Placed(figure=replace(figure, in_cell=cell is not None), part=part, head=cell.head if cell else "")
+            for part, span in enumerate(self.spans)
+            for figure in self._scaled(figures(span.of(self.text)))
+            for cell in (self.cell_at(part, figure.span),)
+        ]
+
+    @cached_property
+    def figures_of(self) -> dict[int, list[Placed]]:
+        """The figures of each sentence that has some."""
+        out = defaultdict[int, list[Placed]](list)
+        for placed in self.figures:
+            out[placed.part].append(placed)
+        return dict(out)
+
+    def cell_at(self, part: int, span: Span) -> Headed | None:
+        """Return the cell in which a span of a sentence begins; None outside of tables."""
+        start = self.spans[part].start + span.start
+        at = bisect_right(self._cells, start, key=lambda cell: cell.span.start) - 1
+        return self._cells[at] if at >= 0 and start < self._cells[at].span.end else None
 
     @cached_property
     def other_figures(self) -> tuple[Figure, ...]:
@@ -164,11 +186,12 @@ class Passage:
             more = () if one.measure != one.unit or one.unit in ("%", *NAMED) else factors[1:]
             yield replace(one, values=(*one.values, *(value * by for value in one.values for by in more)))
 
-    def _cells(self) -> list[tuple[Span, str]]:
-        """Return the cells of the tables below their heads, each with the head of its column, in order."""
+    @cached_property
+    def _cells(self) -> list[Headed]:
+        """The cells of the tables below their heads, in order."""
         if self._table:
-            return [(cell.span, " ".join(cell.header)) for cell in self._table.cells]
-        out: list[tuple[Span, str]] = []
+            return [Headed(span=cell.span, head=" ".join(cell.header)) for cell in self._table.cells]
+        out: list[Headed] = []
         head: list[str] = []
         for span in _lines(self.text):
             line = span.of(self.text)
@@ -179,7 +202,7 @@ class Passage:
             if head:
                 names = [*head, *[""] * len(bars)]
                 out += [
-                    (Span(start=start + 1, end=end), name)
+                    Headed(span=Span(start=start + 1, end=end), head=name)
                     for (start, end), name in zip(pairwise(bars), names, strict=False)
                 ]
             head = head or [cell.strip() for cell in line.strip().strip("|").split("|")]

@@ -1,0 +1,195 @@
+"""Find the figures and names of a sentence in whose place a passage has others.
+
+They may well stand in the passages, but elsewhere: another sentence, or another row or column of a table, says all the
+rest of the sentence, and has another figure or name there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.core.frozen import frozen
+from ragstone.core.records import Span
+from ragstone.language import language_of
+from ragstone.language.facts import Word, alike, form, is_form, lexical, words
+from ragstone.respond.proof.alignment import Overlap
+from ragstone.respond.proof.doubts import Doubt, is_numbering
+from ragstone.respond.proof.figure import NAMED, Figure, kind_of, same
+from ragstone.respond.proof.figures import figures
+from ragstone.respond.proof.names import CASED_NOUNS, names
+from ragstone.respond.proof.passages import Placed
+from ragstone.respond.proof.said import Said
+
+LEAST = 3
+"""Content words that the rest of a sentence must have."""
+SAYS, MORE, LESS = 0.6, 0.2, 0.02
+"""Share of the rest that the other place must say, how much more than the place of the figure or name, and how much of
+what that one says it may lack."""
+
+
+@frozen(eq=False)
+class _Place:
+    """Where a figure or a name stands: its sentence or row, the head of its column, and how it is written."""
+
+    overlap: Overlap
+    part: int
+    head: str
+    shown: str
+
+    def held(self, asked: Sequence[Word]) -> NDArray[np.float64]:
+        """Return how much of each word stands there or at the head of its column, (words,)."""
+        held = self.overlap.found[self.part].copy()
+        if self.head:
+            above = [form(one) for one in words(self.head)]
+            held[held < 1] /= 2  # what stands only at the heads of other columns says little
+            held[[any(is_form(one, word) for one in above) for word in asked]] = 1.0
+        return held
+
+
+@frozen
+class _Figure:
+    """A figure of a sentence; ``said`` are the others of the sentence, and those said before."""
+
+    figure: Figure
+    said: Sequence[Figure]
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in the sentence."""
+        return self.figure.span
+
+    def own(self, overlap: Overlap, part: int) -> list[_Place]:
+        """Return the places in a sentence or row that have the same figure."""
+        return [
+            _placed(overlap, part, one.figure.span)
+            for one in _placed_in(overlap, part)
+            if same(self.figure, one.figure)
+        ]
+
+    def others(self, overlap: Overlap, part: int) -> list[_Place]:
+        """Return the places in a sentence or row that have another figure of its kind."""
+        known = (self.figure, *self.said)
+        return [
+            _placed(overlap, part, one.figure.span)
+            for one in _placed_in(overlap, part)
+            if self._is_alike(one) and not any(same(mine, one.figure) or same(one.figure, mine) for mine in known)
+        ]
+
+    def _is_alike(self, placed: Placed) -> bool:
+        own, other = self.figure, placed.figure
+        if own.measure == other.measure and kind_of(own) == kind_of(other):
+            return True
+        return bool(placed.head) and not other.unit and kind_of(own) != "year" and own.unit not in NAMED
+
+
+@frozen
+class _Name:
+    """The words of a name in a sentence; ``said`` are the words of the sentence, and those said before."""
+
+    name: Sequence[Word]
+    said: Sequence[Word]
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in the sentence."""
+        return _whole(self.name)
+
+    def own(self, overlap: Overlap, part: int) -> list[_Place]:
+        """Return the places in a sentence or row that have a word of the name; the heading is above all of them."""
+        found = [_placed(overlap, part, word.span) for word in overlap.passage.words[part] if self._has(word)]
+        if not found and any(self._has(word) for word in overlap.passage.heading_words):
+            found.append(_Place(overlap=overlap, part=part, head="", shown=""))
+        return found
+
+    def others(self, overlap: Overlap, part: int) -> list[_Place]:
+        """Return the places in a sentence or row without the name that have another one."""
+        if self.own(overlap, part):
+            return []
+        there = names(overlap.passage.shown(part))
+        return [
+            _placed(overlap, part, _whole(name)) for name in there if not any(lexical(word, self.said) for word in name)
+        ]
+
+    def _has(self, word: Word) -> bool:
+        return any(alike(word.lower, one.lower, name=True) for one in self.name)
+
+
+def _placed_in(overlap: Overlap, part: int) -> Sequence[Placed]:
+    return overlap.passage.figures_of.get(part, ())
+
+
+def _placed(overlap: Overlap, part: int, span: Span) -> _Place:
+    """Return the place of a span of a sentence or row, shown with all of its cell."""
+    passage = overlap.passage
+    if cell := passage.cell_at(part, span):
+        return _Place(overlap=overlap, part=part, head=cell.head, shown=cell.span.of(passage.text).strip())
+    return _Place(overlap=overlap, part=part, head="", shown=span.of(passage.shown(part)))
+
+
+def _whole(name: Sequence[Word]) -> Span:
+    return Span(start=name[0].span.start, end=name[-1].span.end)
+
+
+def displaced(
+    sentence: str, asked: Sequence[Word], weights: NDArray[np.float64], cited: Sequence[Overlap], before: Said
+) -> Iterator[Doubt]:
+    """Yield the figures and names of a sentence in whose place a passage has another one.
+
+    Args:
+        sentence: what was written.
+        asked: its words.
+        weights: their weights, (words,).
+        cited: what the passages on which it rests hold of the words.
+        before: what the question and the answer have said up to here.
+    """
+    for one in _parts(sentence, asked, before):
+        is_own = np.array([word.span.start < one.span.end and one.span.start < word.span.end for word in asked])
+        rest = np.where(is_own, 0.0, weights)
+        if np.count_nonzero(rest) < LEAST:
+            continue
+        rest /= rest.sum()
+        likely = [(overlap, part) for overlap in cited for part in overlap.mentioning(rest, SAYS)]
+        others = [place for overlap, part in likely for place in one.others(overlap, part)]
+        known = [(overlap, part) for overlap in cited for part in overlap.mentioning(weights, 0.0)] if others else []
+        own = [place for overlap, part in known for place in one.own(overlap, part)]
+        if not own:
+            continue
+        first, other = (max(some, key=lambda place: float(place.held(asked) @ rest)) for some in (own, others))
+        said, lacking = first.held(asked), other.held(asked)
+        most, lost = float(lacking @ rest), float(np.maximum(said - lacking, 0) @ rest)
+        if most >= SAYS and most - float(said @ rest) >= MORE and lost <= LESS and _is_instead(other, first):
+            yield Doubt(span=one.span, reason=_reason(one.span.of(sentence), other, others))
+
+
+def _parts(sentence: str, asked: Sequence[Word], before: Said) -> Iterator[_Figure | _Name]:
+    """Yield the figures and names of a sentence that are new."""
+    own = figures(sentence)
+    said = (*own, *before.figures)
+    for figure in own:
+        is_known = any(same(figure, other) or same(other, figure) for other in before.figures)
+        if figure.unit != "code" and not is_known and not is_numbering(figure, sentence):
+            yield _Figure(figure=figure, said=said)
+    if language_of(f"{before.text} {sentence}") in CASED_NOUNS:
+        return
+    for name in names(sentence):
+        new = [word for word in name if not any(alike(word.lower, one.lower, name=True) for one in before.words)]
+        if new:
+            yield _Name(name=new, said=(*asked, *before.words))
+
+
+def _is_instead(other: _Place, own: _Place) -> bool:
+    """Return whether a place can be the right one: it is in running text, or in the row or column of a cell."""
+    passage = other.overlap.passage
+    if not passage.is_table:
+        return True
+    return passage is own.overlap.passage and (other.head == own.head or other.part == own.part)
+
+
+def _reason(shown: str, other: _Place, others: Sequence[_Place]) -> str:
+    beside = {place.shown for place in others if place.overlap is other.overlap and place.part == other.part}
+    if other.head or len(beside) == 1:
+        return f"the passage says {other.shown}, not {shown}"
+    return f"the passage that says the rest does not mention {shown}"
