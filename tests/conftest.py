@@ -8,7 +8,7 @@ import os
 import socket
 import ssl
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import httpcore2
 import hypothesis
 import pytest
 
+from ragstone.index.embed import multilingual
 from ragstone.settings.load import ALIASES
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # which its library reads when it is imported
@@ -97,6 +98,27 @@ def _certificates_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(httpcore2, "default_ssl_context", context)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _multilingual_weights_read_once() -> Iterator[None]:
+    """Read the words and weights of the multilingual model once: a quarter of a million words take half a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_tokenizer", "_initializers"):
+            patch.setattr(multilingual, name, _once(getattr(multilingual, name)))
+        yield
+
+
+def _once(real: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that calls another once, because its argument is a file that has been verified."""
+    made: list[Any] = []
+
+    def read(weights: Any) -> Any:
+        if not made:
+            made.append(real(weights))
+        return made[0]
+
+    return read
 
 
 class NetworkRefused(AssertionError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from ragstone.core.records import OF_READING, Document
 
@@ -14,8 +14,6 @@ RUN = 6
 LEAST_WORD, LEAST_NUMBER = 4, 6
 """Characters of a word, and of one with digits, that identifies a text by itself."""
 _UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
-"""A word; in scripts without spaces, a character."""
 _NAME_LENGTH = 5
 """Characters of a name that is looked for within texts. Shorter ones only count as a whole value."""
 
@@ -101,7 +99,13 @@ def said_by(document: Document) -> str:
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in lower case."""
-    return _WORD.findall(text.casefold())
+    return _word().findall(text.casefold())
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """Return a pattern of a word; in scripts without spaces, of a character."""
+    return re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 
 
 def runs_of(words: list[str]) -> Iterator[int]:

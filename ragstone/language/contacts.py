@@ -33,7 +33,15 @@ _MOST_WORDS = 7
 def contact_in(question: str) -> Contact | None:
     """Return which number or address a question asks for; None if it asks for something else."""
     folded = " ".join(plain(question).replace("’", "'").split())
-    return next((kind for kind in _KINDS if _asked(kind).search(folded) or _only_names(kind, question)), None)
+    return next(
+        (
+            kind
+            for kind in _KINDS
+            if any(word in folded for word in _beginnings(kind))
+            and (_asked(kind).search(folded) or _only_names(kind, question))
+        ),
+        None,
+    )
 
 
 def is_of_contact(kind: Contact, heading: str) -> bool:
@@ -83,6 +91,12 @@ def _beside(kind: Contact) -> re.Pattern[str]:
     ends = ("number", "nummer", "numeris", "address", "adresse")
     first = [one for one in named if one.endswith(ends) or one == "tel"]
     return re.compile(rf"^(?:{any_of(first)}) \S|\S (?:{any_of(named)}){_END}$")
+
+
+@cache
+def _beginnings(kind: Contact) -> tuple[str, ...]:
+    """Return texts of which every question for it has one: few questions need the patterns."""
+    return tuple(name.partition("*")[0] for name in _names(kind))
 
 
 @cache

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from importlib.resources import as_file, files
 from typing import Any
 
-from ragstone.settings.yaml_text import read_words
+from ragstone.settings.yaml_text import read_word_file
 
 _NAME = re.compile(r"([a-z]{2})\.yaml")
 
@@ -28,7 +28,7 @@ def tried(language: str) -> list[str]:
 @cache
 def table(language: str) -> Mapping[str, Any]:
     """Return the entries of a language."""
-    return read_words((files("ragstone.language") / f"{language}.yaml").read_text(encoding="utf-8"))
+    return _read(language)
 
 
 def english_name(code: str) -> str:
@@ -39,9 +39,14 @@ def english_name(code: str) -> str:
 @cache
 def measures() -> Mapping[str, Any]:
     """Return the words for one thing in tables, such as revenue and net sales, of all languages together."""
-    return read_words((files("ragstone.language") / "measures.yaml").read_text(encoding="utf-8"))
+    return _read("measures")
 
 
 @cache
 def _names() -> Mapping[str, str]:
-    return read_words((files("ragstone.language") / "names.yaml").read_text(encoding="utf-8"))
+    return _read("names")
+
+
+def _read(name: str) -> Mapping[str, Any]:
+    with as_file(files("ragstone.language") / f"{name}.yaml") as file:
+        return read_word_file(file)

@@ -4,43 +4,118 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
 
-from ragstone.core.frozen import frozen
 from ragstone.language.files import languages, table
 from ragstone.language.money import SIGN
 
 
-@frozen
+@dataclass(frozen=True, eq=False)
 class MessageWords:
-    """Patterns of one language, for text in lower case without diacritics; ``en.yaml`` shows the entries.
+    """Words and patterns of one language, for text in lower case without diacritics; ``en.yaml`` shows the entries.
 
-    ``greets`` and ``closes`` begin a line of greeting and the end of a mail, ``wrote`` ends the line before a quoted
-    mail. ``wish`` matches a sentence that only says how to answer, in the groups ``language``, ``form``, ``length`` and
-    ``sources``; ``names`` maps words for languages to codes. ``about_answer`` matches a question about the last answer,
-    ``join`` what stands between two questions of one sentence, and ``joined`` what begins a further question. ``own``
-    matches words for the asker, ``threshold`` those before a number that is compared, ``age`` how old somebody is.
-    ``codes`` stand before a code, ``means`` ask for its meaning. ``measures`` are the units that answer "how heavy".
-    ``links`` are prepositions, and ``asking`` the words that begin a question, in lower case.
+    Each is prepared when it is first used, because most questions need those of one language.
     """
 
-    greets: re.Pattern[str]
-    closes: re.Pattern[str]
-    wrote: re.Pattern[str]
-    wish: re.Pattern[str]
-    names: Mapping[str, str]
-    about_answer: re.Pattern[str]
-    join: re.Pattern[str]
-    joined: re.Pattern[str]
-    own: re.Pattern[str]
-    threshold: re.Pattern[str]
-    age: re.Pattern[str]
-    codes: frozenset[str]
-    means: frozenset[str]
-    measures: Mapping[str, Sequence[str]]
-    links: frozenset[str]
-    articles: frozenset[str]
-    asking: frozenset[str]
+    own: Mapping[str, Any]
+
+    @cached_property
+    def greets(self) -> re.Pattern[str]:
+        """A pattern of the beginning of a line of greeting."""
+        return re.compile(rf"(?:{_any(self.own['greets'])})\b")
+
+    @cached_property
+    def closes(self) -> re.Pattern[str]:
+        """A pattern of the beginning of the end of a mail."""
+        return re.compile(rf"(?:{_any(self.own['closes'])})\b")
+
+    @cached_property
+    def wrote(self) -> re.Pattern[str]:
+        """A pattern of the end of the line before a quoted mail."""
+        return re.compile(rf"\b{self.own['wrote']}\b[^\n]*:$")
+
+    @cached_property
+    def wish(self) -> re.Pattern[str]:
+        """A pattern of a sentence that only says how to answer.
+
+        Its groups are ``language``, ``form``, ``length`` and ``sources``.
+        """
+        own, joins = self.own, _any(self.own["joins"])
+        wish = (
+            rf"{own['in_language']}(?P<language>{_any(self.names)})|(?P<sources>{own['sources']})"
+            rf"|(?P<length>{own['length']})|(?P<form>{own['form']})"
+        )
+        again = re.sub(r"\?P<\w+>", "?:", wish)
+        return re.compile(
+            rf"{own['asks']}(?:{wish})(?:[\s,]+(?:(?:{joins})\s+)?(?:{again}))*(?:[\s,]+{own['polite']})*"
+        )
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """The codes of languages by the words for them."""
+        return {word: code for code, words in self.own["languages"].items() for word in words}
+
+    @cached_property
+    def about_answer(self) -> re.Pattern[str]:
+        """A pattern of a question about the last answer."""
+        return re.compile(self.own["about_answer"])
+
+    @cached_property
+    def join(self) -> re.Pattern[str]:
+        """A pattern of what stands between two questions of one sentence."""
+        return re.compile(rf"(?:,\s*|;\s*|,?\s+)(?:{_any(self.own['joins'])})\s+(?=(?:{_any(self.own['again'])})\b)")
+
+    @cached_property
+    def joined(self) -> re.Pattern[str]:
+        """A pattern of what begins a further question."""
+        return re.compile(rf"(?:{_any(self.own['joins'])})\s+")
+
+    @cached_property
+    def asker(self) -> re.Pattern[str]:
+        """A pattern of words for the asker."""
+        return re.compile(rf"(?<!\w)(?:{_any(self.own['first_person'])})(?!\w)")
+
+    @cached_property
+    def threshold(self) -> re.Pattern[str]:
+        """A pattern of words before a number that is compared."""
+        return re.compile(rf"(?<!\w)(?:{_any(self.own['thresholds'])})\s+(?:the\s+)?{SIGN}?\s?$")
+
+    @cached_property
+    def age(self) -> re.Pattern[str]:
+        """A pattern of how old somebody is."""
+        return re.compile(rf"\b(?:{self.own['ages']})\b")
+
+    @cached_property
+    def codes(self) -> frozenset[str]:
+        """Words before a code."""
+        return frozenset(self.own["codes"])
+
+    @cached_property
+    def means(self) -> frozenset[str]:
+        """Words that ask for the meaning of a code."""
+        return frozenset(self.own["means"])
+
+    @property
+    def measures(self) -> Mapping[str, Sequence[str]]:
+        """The units that answer "how heavy"."""
+        return self.own["measures"]
+
+    @cached_property
+    def links(self) -> frozenset[str]:
+        """Prepositions."""
+        return frozenset(self.own["links"])
+
+    @cached_property
+    def articles(self) -> frozenset[str]:
+        """Articles."""
+        return frozenset(self.own["articles"])
+
+    @cached_property
+    def asking(self) -> frozenset[str]:
+        """The words that begin a question, in lower case."""
+        return frozenset(self.own["again"])
 
 
 @cache
@@ -52,33 +127,7 @@ def writing() -> tuple[str, ...]:
 @cache
 def message_words(language: str) -> MessageWords:
     """Return the words around questions of a language that has them."""
-    own = table(language)["message"]
-    names = {word: code for code, words in own["languages"].items() for word in words}
-    wish_pattern = (
-        rf"{own['in_language']}(?P<language>{_any(names)})|(?P<sources>{own['sources']})"
-        rf"|(?P<length>{own['length']})|(?P<form>{own['form']})"
-    )
-    again = re.sub(r"\?P<\w+>", "?:", wish_pattern)
-    joins, asks, polite = _any(own["joins"]), own["asks"], own["polite"]
-    return MessageWords(
-        greets=re.compile(rf"(?:{_any(own['greets'])})\b"),
-        closes=re.compile(rf"(?:{_any(own['closes'])})\b"),
-        wrote=re.compile(rf"\b{own['wrote']}\b[^\n]*:$"),
-        wish=re.compile(rf"{asks}(?:{wish_pattern})(?:[\s,]+(?:(?:{joins})\s+)?(?:{again}))*(?:[\s,]+{polite})*"),
-        names=names,
-        about_answer=re.compile(own["about_answer"]),
-        join=re.compile(rf"(?:,\s*|;\s*|,?\s+)(?:{joins})\s+(?=(?:{_any(own['again'])})\b)"),
-        joined=re.compile(rf"(?:{joins})\s+"),
-        own=re.compile(rf"(?<!\w)(?:{_any(own['first_person'])})(?!\w)"),
-        threshold=re.compile(rf"(?<!\w)(?:{_any(own['thresholds'])})\s+(?:the\s+)?{SIGN}?\s?$"),
-        age=re.compile(rf"\b(?:{own['ages']})\b"),
-        codes=frozenset(own["codes"]),
-        means=frozenset(own["means"]),
-        measures=own["measures"],
-        links=frozenset(own["links"]),
-        articles=frozenset(own["articles"]),
-        asking=frozenset(own["again"]),
-    )
+    return MessageWords(table(language)["message"])
 
 
 def _any(words: Mapping[str, str] | Sequence[str]) -> str:

@@ -74,7 +74,7 @@ def _role(requirement: Requirement, question: str, languages: Sequence[MessageWo
     if requirement.kind in ("number", "year") and any(some.threshold.search(before) for some in languages):
         return "threshold"
     clause, asked = _clause(question, requirement.span, languages)
-    is_case = not asked and any(some.own.search(plain(clause)) for some in languages)
+    is_case = not asked and any(some.asker.search(plain(clause)) for some in languages)
     return "case" if is_case or (requirement.kind == "month" and not dated) else "subject"
 
 

@@ -20,7 +20,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast, get_args, get_origin
 
-import yaml
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
@@ -181,7 +180,7 @@ def read_preset(name: str) -> Tree:
         raise SettingsError(f"{what}; choose one of {known}, or the path of a YAML file")
     try:
         content: object = read_yaml(path.read_text(encoding="utf-8")) or {}
-    except (yaml.YAMLError, ValueError, OSError) as error:
+    except (ValueError, OSError) as error:
         raise SettingsError(f"preset {name} could not be read as YAML: {error}") from error
     if not isinstance(content, dict):
         raise SettingsError(f"preset {name} must be a mapping of sections, such as 'chunk: {{size: 600}}'")
@@ -328,7 +327,7 @@ def _value(path: str, text: str, where: str) -> Any:
         return text
     try:
         return read_yaml(text)
-    except (yaml.YAMLError, ValueError) as error:
+    except ValueError as error:
         raise SettingsError(f"{where}: this is not a list or mapping in YAML or JSON: {text}") from error
 
 

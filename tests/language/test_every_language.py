@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from ragstone.language.talk import talking
 from ragstone.language.words import written_in
 from ragstone.question import kind
 from ragstone.question.talk import talk_of
-from ragstone.settings.yaml_text import read_words
+from ragstone.settings.yaml_text import read_word_file, read_words
 
 ASKED = frozenset(key for key in table("en") if key not in table("sv"))
 """Entries that read questions and name documents; a language may be read and answered in without them."""
@@ -171,3 +172,20 @@ def test_reads_words_of_yaml_as_text() -> None:
         "places": {"NO": ["norway"]},
         "numbers": {"two": 2},
     }
+
+
+def test_keeps_words_and_notices_changes(tmp_path: Path) -> None:
+    file = tmp_path / "xx.yaml"
+    file.write_text("stop: [on, no]", encoding="utf-8")
+    assert read_word_file(file) == read_word_file(file) == {"stop": ["on", "no"]}
+    (kept,) = tmp_path.glob("**/xx*.json")
+    kept.write_text("[half", encoding="utf-8")
+    assert read_word_file(file) == {"stop": ["on", "no"]}
+    file.write_text("stop: [on, no, yes]", encoding="utf-8")
+    assert read_word_file(file) == {"stop": ["on", "no", "yes"]}
+
+
+def test_keeps_no_words_that_json_would_change(tmp_path: Path) -> None:
+    file = tmp_path / "xx.yaml"
+    file.write_text("1: one", encoding="utf-8")
+    assert read_word_file(file) == read_word_file(file) == {1: "one"}

@@ -10,7 +10,7 @@ Gurevych 2019, "Sentence-BERT" (arXiv 1908.10084).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -125,7 +125,8 @@ class MiniLM:
         return self._word[ids] * self._word_scale[ids] + self._place[: ids.shape[1]]
 
 
-def _tokenizer(vocabulary: Sequence[str]) -> Tokenizer:
+@cache
+def _tokenizer(vocabulary: tuple[str, ...]) -> Tokenizer:
     words = {word: i for i, word in enumerate(vocabulary)}
     tokenizer = Tokenizer(models.WordPiece(words, unk_token="[UNK]", max_input_chars_per_word=100))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)

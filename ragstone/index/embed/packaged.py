@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import mmap
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,9 @@ class Tensors:
         return np.frombuffer(self._blob, kind, math.prod(shape), offset).reshape(shape)
 
 
+@cache
 def verified_map(path: Path, sha256: str, remedy: str) -> mmap.mmap:
-    """Map a large file into memory and verify it.
+    """Map a large file into memory and verify it, once for all models that have their weights in it.
 
     Raises:
         Damaged: it is not the file expected; ``remedy`` is the command that helps.

@@ -40,6 +40,7 @@ FACTS: tuple[CollectionFact, ...] = get_args(CollectionFact)
 _POLITE: tuple[TalkKind, ...] = ("greeting", "thanks", "goodbye")
 _WORD = re.compile(r"[\w+#&/@-]+(?:[.:_][\w+#&/@-]+)*")
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
+_REPEATED = re.compile(r"\)( ?)\)\*")
 _PART = re.compile(
     r"\\.|\[[^\]]*\]"  # one character
     r"|\((?:\?:)?(?P<one_of>[a-z0-9 |]+)\)(?P<repeated>[?*]|\{[^}]*\})?"
@@ -51,12 +52,12 @@ _PART = re.compile(
 
 @frozen
 class _Pattern:
-    """A pattern, compiled when it is first needed. Every match has one of the words ``needed``."""
+    """A pattern, compiled when it is first needed. Every match has one of each of the words ``needed``."""
 
     kind: TalkKind
     fact: CollectionFact | None
     text: str
-    needed: tuple[str, ...]
+    needed: tuple[tuple[str, ...], ...]
 
     def match(self, text: str) -> re.Match[str] | None:
         """Return the match with the whole text."""
@@ -67,16 +68,14 @@ class _Pattern:
 class _Language:
     """The patterns of a language; ``filler`` matches what may stand before or behind a question.
 
-    ``polite`` has a pattern for each of `_POLITE`; ``added`` finds words for what was added a moment ago, and
-    ``formats`` those for documents of one kind.
+    ``added`` finds words for what was added a moment ago, and ``formats`` those for documents of one kind.
     """
 
     name: str
     patterns: Sequence[_Pattern]
-    polite: Sequence[re.Pattern[str]]
-    filler: re.Pattern[str]
-    added: re.Pattern[str]
-    formats: Mapping[str, re.Pattern[str]]
+    filler: str
+    added: str
+    formats: Mapping[str, str]
 
 
 @lru_cache  # each turn of a conversation reads the turns before it
@@ -117,7 +116,9 @@ def is_talk(question: str) -> bool:
 def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
     """Return what the patterns of one language make of a text, without filler at its ends if that is understood."""
     patterns = [*_likely(text, own.patterns)]
-    for start, end in _cores(text, own.filler) if patterns else ():
+    if not patterns:
+        return None
+    for start, end in _cores(text, _compiled(own.filler)):
         core = text[start:end]
         for pattern in patterns:
             if pattern.kind == "unclear" and core != text:
@@ -128,10 +129,11 @@ def _match(text: str, written: Sequence[str], own: _Language) -> Talk | None:
                     named["format"] = named["format"].lower() if "format" in named else _format(found, own)
                     if not named.keys() & {"topic", "title", "author"}:
                         named["written_in"] = language_named(core, own.name)
-                added = own.added.search(core) is not None
+                added = _compiled(own.added).search(core) is not None
                 return Talk(kind=pattern.kind, language=own.name, fact=pattern.fact, added=added, **named)
     # "Hello, thanks, bye": several in a row.
-    if kind := _politeness(text, own):
+    polite = [one for one in patterns if one.kind in _POLITE]
+    if polite and (kind := _politeness(text, polite, _compiled(own.filler))):
         return Talk(kind=kind, language=own.name)
     return None
 
@@ -140,19 +142,23 @@ def _format(match: re.Match[str], own: _Language) -> str:
     """Return the kind of the documents that are asked about, "pdf" for "PDFs"; empty if any kind is meant."""
     named = [at for name in match.groupdict() if (at := match.start(name)) >= 0]
     before = match.string[match.start() : min(named, default=match.end())]
-    return next((name for name, pattern in own.formats.items() if pattern.search(before)), "")
+    return next((name for name, pattern in own.formats.items() if _compiled(pattern).search(before)), "")
 
 
 def _likely(text: str, patterns: Sequence[_Pattern]) -> Iterator[_Pattern]:
-    """Yield the patterns of which a text has a needed word; most questions have those of a tenth."""
+    """Yield the patterns of which a text has all needed words; most questions have those of few."""
     for one in patterns:
-        for word in one.needed:
-            if word in text:
-                yield one
+        for some in one.needed:
+            for word in some:
+                if word in text:
+                    break
+            else:
                 break
+        else:
+            yield one
 
 
-def _politeness(text: str, own: _Language) -> TalkKind | None:
+def _politeness(text: str, polite: Sequence[_Pattern], filler: re.Pattern[str]) -> TalkKind | None:
     """Return the kind of a text of polite phrases and filler alone, the last of `_POLITE` if several are in it.
 
     A pattern that repeats all of them would try every way to divide the text, twice as many with each word.
@@ -164,19 +170,19 @@ def _politeness(text: str, own: _Language) -> TalkKind | None:
         if start not in reached:
             continue
         for end in ends:
-            if end <= start or (kind := _polite_kind(text, start, end, own)) is None:
+            if end <= start or (kind := _polite_kind(text, start, end, polite, filler)) is None:
                 continue
             reached[end + 1] = max(reached.get(end + 1, -1), reached[start], kind)
     last = reached.get(len(text) + 1, -1)
     return _POLITE[last] if last >= 0 else None
 
 
-def _polite_kind(text: str, start: int, end: int, own: _Language) -> int | None:
+def _polite_kind(text: str, start: int, end: int, polite: Sequence[_Pattern], filler: re.Pattern[str]) -> int | None:
     """Return the position in `_POLITE` of a phrase, -1 if it is filler, None if it is neither."""
-    for kind, pattern in enumerate(own.polite):
-        if pattern.fullmatch(text, start, end):
-            return kind
-    return -1 if own.filler.fullmatch(f"{text[start:end]} ") else None
+    for one in polite:
+        if _compiled(one.text).fullmatch(text, start, end):
+            return _POLITE.index(one.kind)
+    return -1 if filler.fullmatch(f"{text[start:end]} ") else None
 
 
 def _cores(text: str, filler: re.Pattern[str]) -> Iterator[tuple[int, int]]:
@@ -225,10 +231,9 @@ def _language(name: str) -> _Language:
     return _Language(
         name=name,
         patterns=patterns,
-        polite=[re.compile("|".join(filled(one, words) for one in talk.patterns[kind])) for kind in _POLITE],
-        filler=re.compile(rf"(?:{filler}) "),
-        added=re.compile(rf"\b(?:{words['added']})\b"),
-        formats={name: re.compile(rf"\b(?:{one})\b") for name, one in talk.formats.items()},
+        filler=rf"(?:{filler}) ",
+        added=rf"\b(?:{words['added']})\b",
+        formats={name: rf"\b(?:{one})\b" for name, one in talk.formats.items()},
     )
 
 
@@ -240,24 +245,25 @@ def _pattern(kind: TalkKind, fact: CollectionFact | None, text: str, words: Mapp
 _compiled = cache(re.compile)
 
 
-def needed(pattern: str) -> tuple[str, ...]:
-    """Return words of which every match of a pattern has one; an empty one if there are none.
+def needed(pattern: str) -> tuple[tuple[str, ...], ...]:
+    """Return the parts of a pattern that every match has, each as its alternatives, the longest first.
 
     Few questions are talk, so that most of some 400 patterns need not be compiled to see that they do not match.
     """
-    depth, found = 0, list[tuple[str, ...]]([("",)])
+    depth, found = 0, list[tuple[str, ...]]()
     for part in _PART.finditer(pattern):
         if part[0] in "()":
             depth += 1 if part[0] == "(" else -1
         elif depth:
             continue
         elif part[0] == "|":
-            return ("",)
+            return ()
         elif part["one_of"] and not part["repeated"]:
             found.append(tuple(part["one_of"].split("|")))
         elif part["literal"]:
             found.append((part["literal"][:-1] if part["last"] else part["literal"],))
-    return max(found, key=lambda words: min(map(len, words)))
+    telling = [words for words in found if all(map(str.strip, words))]
+    return tuple(sorted(telling, key=lambda words: -min(map(len, words))))
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:
@@ -266,9 +272,11 @@ def filled(text: str, words: Mapping[str, str]) -> str:
     Groups that repeat take whole words and never give one back: if two of their alternatives match the same word, the
     time would double with each repetition.
     """
-    for name, some in words.items():
-        text = text.replace(f"{{{name}}}", f"(?:{some})")
-    return _atomic(re.sub(r"\)( ?)\)\*", r")\\b\1)*", text))
+    if "{" in text:
+        for name, some in words.items():
+            text = text.replace(f"{{{name}}}", f"(?:{some})")
+    text = _REPEATED.sub(r")\\b\1)*", text)
+    return _atomic(text) if r")\b" in text else text
 
 
 def _atomic(text: str) -> str:

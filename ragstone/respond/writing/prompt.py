@@ -18,7 +18,6 @@ from pathlib import Path
 from string import Template
 from typing import Any, cast
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.core.answers import Message, Turn
@@ -145,7 +144,7 @@ def load_prompt(name: str) -> Prompt:
     try:
         own: Any = read_yaml(place.read_text(encoding="utf-8"))
         return Prompt.model_validate({**read_yaml(shipped["default"].read_text(encoding="utf-8")), **own})
-    except (yaml.YAMLError, ValidationError, TypeError, ValueError, OSError) as error:
+    except (ValidationError, TypeError, ValueError, OSError) as error:
         raise SettingsError(f"respond.prompt: {name} is not a valid prompt: {error}") from error
 
 

@@ -196,7 +196,7 @@ def _ends(limits: list[Any]) -> tuple[float | None, float | None]:
 def _mapping(path: str, typed: str) -> dict[str, tuple[str, ...]]:
     try:
         tree: Any = read_yaml(typed) or {}
-    except (yaml.YAMLError, ValueError) as error:
+    except ValueError as error:
         raise SettingsError(f"{path}: not a mapping in YAML: {typed}") from error
     if not isinstance(tree, dict):
         raise SettingsError(f"{path} is a mapping; write it as name: [one, two]")

@@ -73,13 +73,20 @@ class Weights:
         return values
 
 
-def vocabulary() -> list[str]:
+def vocabulary() -> tuple[str, ...]:
     """Return the words and parts of words that the model knows, in the order of their ids.
 
     Raises:
         Damaged: the file is not the one expected.
     """
-    return verified(FOLDER / "vocab.txt").decode().split("\n")[:-1]
+    return _vocabulary(SHA256["vocab.txt"])
+
+
+@cache
+def _vocabulary(sha256: str) -> tuple[str, ...]:
+    """Return the words of the file with this hash, which several models need."""
+    del sha256
+    return tuple(verified(FOLDER / "vocab.txt").decode().split("\n")[:-1])
 
 
 def verified(path: Path) -> bytes:
