@@ -24,6 +24,8 @@ START = (
 FIRST = 15_000
 """Milliseconds until something has to be visible, on a busy machine."""
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+BY_SCHEME: dict[str, tuple[str, ...]] = {"light": (), "dark": ("color-contrast", "link-in-text-block")}
+"""The rules of axe to check by colour scheme: all rules in one, and in the other those of colours."""
 STARTED = 60.0
 """Seconds until a server has to have started."""
 GUIDE = """\

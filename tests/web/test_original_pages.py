@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pdf_file import pdf
 from playwright.sync_api import expect
-from served import FIRST, Visit
+from served import BY_SCHEME, FIRST, Visit
 
 Open = Callable[..., Visit]
 SEASONS = """Clay is dug in spring and lies in the open until the first frost has broken it.
@@ -152,11 +152,11 @@ def test_the_original_is_accessible(clay: str, visit: Open, scheme: str, phone: 
     turn = at.ask("What did the kiln of Hoxton burn?")
     turn.get_by_role("button", name="Citation 1").click()
     expect(at.page.locator(".paper-mark").first).to_be_visible()
-    assert at.violations() == []
+    assert at.violations(*BY_SCHEME[scheme]) == []
     at.page.locator(".choices label", has_text="Text").click()
     expect(at.page.locator("aside mark").first).to_be_visible()
-    assert at.violations() == []
+    assert at.violations(*BY_SCHEME[scheme]) == []
     at.page.get_by_role("button", name="Close the source").click()
     at.ask("What did Travertine cost in 2024?").locator(".card, .marker").first.click()
     expect(at.page.get_by_role("table")).to_be_visible()
-    assert at.violations() == []
+    assert at.violations(*BY_SCHEME[scheme]) == []
