@@ -36,11 +36,14 @@ def refuse_misquotes(citations: Sequence[Citation], evidence: Evidence) -> None:
 
 
 def with_cited(evidence: Evidence, citations: Sequence[Citation]) -> Evidence:
-    """Return the evidence with the other versions, tables and further passages that an answer cites below its hits."""
+    """Return the evidence with the other versions, tables and further passages that an answer cites below its hits.
+
+    It is the same object if there are none, so that whoever has read it need not read it again.
+    """
     wanted = {citation.chunk_id for citation in citations} - {hit.chunk.id for hit in evidence.hits}
     others = chain(evidence.versions, *evidence.rows, evidence.tables, (one.hit for one in evidence.passages))
     cited = {hit.chunk.id: hit for hit in others if hit.chunk.id in wanted}
-    return replace(evidence, hits=(*evidence.hits, *cited.values()))
+    return replace(evidence, hits=(*evidence.hits, *cited.values())) if cited else evidence
 
 
 def sources_of(evidence: Evidence, citations: Sequence[Citation]) -> tuple[Source, ...]:
