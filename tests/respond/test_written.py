@@ -245,6 +245,23 @@ def test_a_list_of_sources_keeps_its_lines_and_claims_nothing(embedder: MiniLM, 
     assert [bool(one.markers) for one in answer.statements][:2] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("label", "shown"),
+    [
+        ("Sources: [1]", "Sources: “Wearing masks”"),
+        ("**Sources:** [1, 1]", "**Sources:** “Wearing masks”"),
+        ("Sources:\n- [1] masks.txt, page 3", "Sources:\n- masks.txt, page 3"),
+        ("**Sources**\n- [1] the rules of the house", "**Sources**\n- the rules of the house"),
+        ("Source: [1] rules.pdf", "Source: rules.pdf"),
+        ("(Sources: 1)", ""),
+    ],
+)
+def test_a_list_of_sources_shows_no_gaps_and_cites_nothing(embedder: MiniLM, label: str, shown: str):
+    answer = said(embedder, f"FOUND: yes\n{SOLD} [1]\n\n{label}")
+    assert answer.text == f"{SOLD} [1]\n\n{shown}".rstrip()
+    assert len(answer.citations) == 1
+
+
 def test_the_model_reads_whatever_the_estimate(embedder: MiniLM):
     found = evidence(embedder, "What is the capital of Germany?")
     model = ScriptedModel("FOUND: yes\nPhotography is allowed everywhere but in the cinema [1].")

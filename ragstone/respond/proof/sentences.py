@@ -20,7 +20,7 @@ from ragstone.core.threads import computed
 from ragstone.respond import markdown
 from ragstone.respond.proof.records import UNCHECKED, Checker, Proof
 from ragstone.respond.proof.said import NOTHING
-from ragstone.respond.writing.claims import Claim, Claims, verdict
+from ragstone.respond.writing.claims import Claim, Claims, is_label_of_sources, verdict
 from ragstone.respond.writing.transcript import Sentence
 
 FREE = Proof(state="supported", support=1.0)
@@ -69,7 +69,7 @@ class Prover:
         self._claims = Claims(question, hits)
         self._held: list[tuple[Sentence, Claim]] = []
         self._is_stale = False  # whether what the held sentences introduce was left out
-        self._in_table = False
+        self._in_table = self._in_sources = False
         self._leading: Sentence | None = None  # introduces a list, if one follows
         self._before = NOTHING.and_then(question.text)  # and the sentences that were proved
 
@@ -122,6 +122,10 @@ class Prover:
         return out
 
     def _claim(self, sentence: Sentence) -> Claim:
+        is_source = self._in_sources and markdown.is_item(sentence.text) and sentence.claimed and not sentence.is_cited
+        self._in_sources = bool(is_source) or is_label_of_sources(sentence.text)
+        if is_source:
+            return "nothing"
         is_row = markdown.is_row(sentence.text)
         is_head, self._in_table = is_row and not self._in_table, is_row
         if is_head and self._claims.is_head(sentence.text):

@@ -66,9 +66,9 @@ class Claims:
             return "absence"
         if _denies(words(text)):
             return "fact"
-        if not claimed and all(map(_is_polite, content)):
+        if claimed and _names_source(text):
             return "nothing"
-        if (not claimed or _names_source(text)) and self._is_titled(content):
+        if not claimed and (all(map(_is_polite, content)) or self._is_titled(content)):
             return "nothing"
         if text.endswith("?"):
             return "fact" if self._new(content) else "nothing"
@@ -183,10 +183,19 @@ def verdict(sentence: str) -> Verdict | None:
     return Verdict(agrees=first.lower in lexicon().agrees, rest=rest)
 
 
+def is_label_of_sources(sentence: str) -> bool:
+    """Return whether a line is only the label of the list of sources below it: "Sources:", or the heading "Sources"."""
+    return _is_of_sources(markdown.bare(sentence).rstrip(": "))
+
+
 def _names_source(text: str) -> bool:
     """Return whether a sentence begins as in "Source: Employee handbook"."""
     label, found, _ = text.partition(":")
-    return bool(found) and label.strip(" *_").casefold() in lexicon().layout["sources"]
+    return bool(found) and _is_of_sources(label)
+
+
+def _is_of_sources(label: str) -> bool:
+    return label.strip(" *_").casefold() in lexicon().layout["sources"]
 
 
 def introduces(text: str) -> bool:

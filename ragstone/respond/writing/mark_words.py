@@ -1,8 +1,8 @@
 """Whether citation marks are words of their sentence, as in "According to [1]", or stand behind what they prove.
 
 A word of a sentence cannot be taken out of it. A mark is one behind a word such as "according to", behind a preposition
-that begins a clause or follows a verb of saying, and before such a verb if a clause begins with it. Marks that "and" or
-a comma joins are judged together.
+that begins a clause or follows a verb of saying, before such a verb if a clause begins with it, and behind the label of
+a list of sources. Marks that "and" or a comma joins are judged together.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def are_words(group: Sequence[Span], text: str, before: str) -> list[bool]:
     prior = plain((before[-_CONTEXT:] + text[: group[0].start])[-_CONTEXT:])
     is_subject = _precedes_verb(text[group[-1].end :])
     introduced = _ends_in("behind").search(prior) or (len(group) > 1 and _ends_in("pairs").search(prior))
-    if introduced or (is_subject and _begins_clause(prior)):
+    if introduced or (is_subject and _begins_clause(prior)) or (_label().search(prior) and _ends_line(group, text)):
         return [True] * len(group)
     if (opening := _ends_in("opening").search(prior)) is not None:
         left = prior[: opening.start()]
@@ -60,6 +60,11 @@ def are_words(group: Sequence[Span], text: str, before: str) -> list[bool]:
 def is_settled(group: Sequence[Span], text: str) -> bool:
     """Return whether enough of a reply follows its last group of marks to tell their kind."""
     return len(text) - group[0].start > MAX_HELD or not _UNSETTLED.fullmatch(text, group[-1].end)
+
+
+def _ends_line(group: Sequence[Span], text: str) -> bool:
+    """Return whether nothing follows in the line, such as the title of a source."""
+    return not text[group[-1].end :].partition("\n")[0].strip(" .*_)")
 
 
 def _begins_clause(prior: str) -> bool:
@@ -90,6 +95,12 @@ def _says(word: str) -> bool:
 @cache
 def _verbs() -> re.Pattern[str]:
     return re.compile(any_of(map(plain, lexicon().marks["verbs"])))
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    """Return a pattern of the label of a list of sources at the end of a text: "Sources:"."""
+    return re.compile(rf"(?:^|\n)\W*(?:{any_of(lexicon().layout['sources'])})[*_]*:[\s*_]*$")
 
 
 @cache

@@ -52,8 +52,8 @@ def _mark() -> re.Pattern[str]:
         r"(?P<code>`[^`\n]+`)|"
         rf"(?<!\s)[ \t]*\({see}(?P<nested>{square}(?:\s*(?:[,;&]|{either})?\s*{square})*)\)|"
         rf"(?:(?<!\s)\s*)?(?P<square>{square})|"
-        rf"(?<!\s)[ \t]*\((?P<round>(?:(?:{refer})\.?\s+)?{word}\s*[:#.]?\s*{many}|"
-        r"\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\)"
+        rf"(?:(?:(?<!\s)\s*)?\((?P<labelled>(?:(?:{refer})\.?\s+)?{word}\s*[:#.]?\s*{many})\)|"
+        r"(?<!\s)[ \t]*\((?P<round>\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\))"
         r"(?=[.!?,;:]*(?:\s|$))|"
         r"(?<!\s)[ \t]*<(?P<tag>sup|cite|ref)>\s*\[?(?P<tagged>\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\]?\s*</(?P=tag)>|"
         r"(?<=[.!?,;:)\"”])(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})(?=\s|$)|"
@@ -123,7 +123,7 @@ class Marks:
         """Return what takes the place of a mark in a sentence; empty for marks in parentheses and wrong numbers."""
         if not (match["square"] or match["name"]) or not all(0 < one <= self._count for one in sources):
             return ""
-        return ", ".join(self._shown[one - 1] for one in sources)
+        return ", ".join(dict.fromkeys(self._shown[one - 1] for one in sources))
 
     def _sources(self, match: re.Match[str]) -> tuple[int, ...] | None:
         """Return the numbers of a mark; None if this is not a mark."""
@@ -132,7 +132,7 @@ class Marks:
             return None if number is None else (number,)
         if square := match["nested"] or match["square"]:
             return _numbers(square)
-        numbers = _numbers(match["round"] or match["tagged"] or match["raised"].translate(_RAISED))
+        numbers = _numbers(match["labelled"] or match["round"] or match["tagged"] or match["raised"].translate(_RAISED))
         return numbers if all(0 < one <= self._count for one in numbers) else None
 
 
