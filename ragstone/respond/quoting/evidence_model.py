@@ -1,9 +1,10 @@
 """The probability of each sentence that it belongs to the evidence for an answer.
 
 A logistic model of a few features, fitted by ``tools/fit_evidence.py`` on sentences that people marked in sets of
-questions. Similarities are standardised over the sentences read, so the same coefficients serve every embedder. Where
-the trained reader has read the passages, what it says of a sentence comes on top, with coefficients of their own that
-are fitted to sets which the reader was not trained on.
+questions. Similarities are standardised over the sentences of the best chunks, so the same coefficients serve every
+embedder, and what is quoted does not depend on which chunk is found last. Where the trained reader has read the
+passages, what it says of a sentence comes on top, with coefficients of their own that are fitted to sets which the
+reader was not trained on.
 """
 
 from __future__ import annotations
@@ -25,11 +26,17 @@ from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.scored import Sentence, Told, language_at_start, refers_back
 
 _LEAST_SPREAD = 1e-3
+_STANDARD = 3
+"""Chunks over whose sentences similarities are standardised.
+
+The last of the chunks read often have nothing to do with the question, and must not decide what is quoted from the
+first ones.
+"""
 
 
 @frozen
 class SentenceFeatures:
-    """What is known of a sentence; similarities are in standard deviations of those of all sentences read.
+    """What is known of a sentence; similarities are in standard deviations of those in the best chunks.
 
     ``behind`` is how far it is less similar to the question than the most similar sentence, ``similar`` how far above
     the mean; ``before`` and ``after`` are those of its neighbours, 0 without. ``place`` counts the chunks before its
@@ -83,7 +90,10 @@ def features_of(
         return []
     asked = QuestionWords(question, weigh, request)
     own = np.array([one.own for one in sentences])
-    top, mean, spread = own.max(), own.mean(), max(float(own.std()), _LEAST_SPREAD)
+    best = own[[one.place < _STANDARD for one in sentences]]
+    best = best if len(best) else own
+    # The best chunks may all say the same, which makes no other sentence infinitely unlike them.
+    top, mean, spread = own.max(), best.mean(), max(float(best.std()), float(own.std()) / 2, _LEAST_SPREAD)
     at = {(one.place, one.number): (one.own - mean) / spread for one in sentences}
     told = [one.told for one in sentences if one.told]
     surest = [max(values) for values in zip(*map(_said, told), strict=True)]
@@ -125,43 +135,48 @@ def _behind(told: Told | None, surest: Sequence[float]) -> Sequence[float]:
 
 
 EVIDENCE = EvidenceModel(
-    -0.86,
+    -0.74,
     {
         "behind": -0.65,
-        "similar": 0.67,
-        "before": 0.17,
-        "after": -0.09,
-        "place": -0.42,
-        "covered": -0.46,
-        "covered_titled": 1.49,
+        "similar": 0.51,
+        "before": 0.15,
+        "after": -0.1,
+        "place": -0.46,
+        "covered": -0.42,
+        "covered_titled": 1.68,
         "number": 0.35,
-        "name": -0.03,
+        "name": -0.02,
         "refers": 0.38,
-        "opens": 1.28,
-        "length": -0.37,
+        "opens": 1.27,
+        "length": -0.31,
     },
 )
 READ_EVIDENCE = EvidenceModel(
-    -1.3,
+    -0.95,
     {
-        "behind": -0.1,
-        "similar": 0.95,
-        "before": 0.2,
-        "after": 0.02,
-        "place": -0.9,
-        "covered": -0.98,
-        "covered_titled": 1.53,
-        "number": 0.25,
-        "name": -0.04,
+        "behind": -0.17,
+        "similar": 0.79,
+        "before": 0.22,
+        "after": 0.04,
+        "place": -0.94,
+        "covered": -0.91,
+        "covered_titled": 1.62,
+        "number": 0.26,
+        "name": -0.02,
         "refers": 0.34,
-        "opens": 0.6,
-        "length": -0.16,
-        "answers": 0.29,
+        "opens": 0.61,
+        "length": -0.12,
+        "answers": 0.31,
         "evidence": 0.11,
         "short": 0.11,
     },
 )
-"""The same where the reader has read the passages."""
+"""The same where the reader has read the passages.
+
+Both were fitted to similarities standardised over five chunks, and converted by least squares over eight sets of
+questions to those of the first three, without any label: so the probabilities keep the level to which
+`answerability` is fitted.
+"""
 
 
 def evidence_model(sentences: Sequence[Sentence]) -> EvidenceModel:
