@@ -21,6 +21,7 @@ from ragstone.catalog.protocol import IdOf
 from ragstone.catalog.rows import document_from, facts_of, layout_from, metadata_from_json, signature, text_hash
 from ragstone.core.catalog import Finding
 from ragstone.core.errors import Damaged
+from ragstone.core.place import embedded_text
 
 RESTORE = "restore a backup: ragstone restore SOURCE --replace"
 ADD_AGAIN = "remove and add them again: ragstone remove ID, then ragstone add SOURCE; or " + RESTORE
@@ -147,7 +148,13 @@ def _one(
     for row, chunk_id, position, start, end, context, own, embedded, value, checked in chunks:
         piece = text[start:end]
         headed = f"{context}\n{piece}" if context else piece
-        if text_hash(headed) != embedded or id_of(id, position, piece) != chunk_id or not 0 <= start < end <= len(text):
+        # Older versions of Ragstone embedded the place, too.
+        texts = {headed, embedded_text(headed, path=stored.metadata.get("path"), title=title)}
+        if (
+            embedded not in map(text_hash, texts)
+            or id_of(id, position, piece) != chunk_id
+            or not 0 <= start < end <= len(text)
+        ):
             wrong.add("their chunks are damaged")
         if not _same(_exact(facts_of(metadata_from_json(own)), dialect), facts.get(row, ())):
             wrong.add("filters do not see the metadata of their chunks")

@@ -6,7 +6,6 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 
 from ragstone.chunk import text as strategies
 from ragstone.chunk.facts import facts_of
@@ -14,6 +13,7 @@ from ragstone.chunk.outline import Outlined, Section, questions_apart, section_a
 from ragstone.chunk.reading import reading_sentences as sentences
 from ragstone.chunk.ruler import Characters, Ruler, Tokens
 from ragstone.chunk.structure import Piece, of_table, structured
+from ragstone.core.place import place_of
 from ragstone.core.protocols import Tokens as TokensOf
 from ragstone.core.records import CITED_BY_LINE, Chunk, Document, Span
 from ragstone.settings import ChunkSettings
@@ -23,11 +23,6 @@ __all__ = ["Outlined", "fingerprint", "sentences", "split"]
 _VERSION = 1
 """Increase it when chunks of the same settings must not stand beside those of before: then documents can be added only
 after a rebuild."""
-
-_NEAREST = 3
-"""Folders and the file name, from the end of a path, that may say what a document is about."""
-_NUMBERED = re.compile(r"[\da-fA-F]{8}|^[\W\d_]*$")
-"""Names that say nothing: hashes, numbers of records."""
 
 
 def fingerprint(settings: ChunkSettings) -> str:
@@ -135,31 +130,19 @@ def _ruler(text: str, settings: ChunkSettings, tokens_of: TokensOf) -> Ruler:
 
 
 def _context(document: Document, piece: Piece, settings: ChunkSettings) -> str:
-    """Return what is embedded before a chunk: titles, and what stands above its rows in their table."""
+    """Return what precedes a chunk: its place, titles, and what stands above its rows in their table."""
     above = piece.part.above if piece.part else []
+    place = place_of(document.metadata.get("path"), document.title)
     match settings.context:
         case "none":
             return ""
         case "title":
-            return "\n".join(part for part in (_place(document), document.title, *above) if part)
+            return "\n".join(part for part in (place, document.title, *above) if part)
         case "path":
             # The first heading is usually the title again.
             titles = piece.section.titles
             titles = titles[1:] if titles[:1] == (document.title,) else titles
-            return "\n".join(part for part in (_place(document), document.title, " > ".join(titles), *above) if part)
-
-
-def _place(document: Document) -> str:
-    """Return the nearest folders and the name of the file, as far as the title does not say them.
-
-    Of several change logs, or price lists, only the path may tell whose they are.
-    """
-    path, title = document.metadata.get("path"), document.title.casefold()
-    if not isinstance(path, str):
-        return ""
-    place = PurePosixPath(path)
-    parts = [*place.parent.parts, place.stem][-_NEAREST:]
-    return "/".join(part for part in parts if part.casefold() not in title and not _NUMBERED.search(part))
+            return "\n".join(part for part in (place, document.title, " > ".join(titles), *above) if part)
 
 
 def chunk_id(document_id: str, index: int, text: str) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from ragstone.core.filters import Scalar
 from ragstone.core.frozen import frozen
 from ragstone.core.layout import Placed
+from ragstone.core.place import embedded_text
 from ragstone.core.question import Question
 from ragstone.core.search_step import SearchStep
 from ragstone.core.shown import shown, shown_html
@@ -194,8 +195,9 @@ WEB, TOOL = "web:", "tool:"
 class Chunk:
     """A piece of a document, with an exact span.
 
-    ``text`` is ``document.text[start:end]``. ``context`` has titles from outside the span; it precedes the text
-    in embedding and analysis. ``facts`` belong to the chunk and ``metadata`` to its document; filters apply to both.
+    ``text`` is ``document.text[start:end]``. ``context`` has the place of the document and titles from outside the
+    span; it precedes the text in analysis and, without the place, in embedding.
+    ``facts`` belong to the chunk and ``metadata`` to its document; filters apply to both.
 
     >>> from ragstone import Ragstone
     >>> with Ragstone("kb") as kb:
@@ -238,8 +240,13 @@ class Chunk:
 
     @property
     def headed(self) -> str:
-        """The text to embed and analyse: the context, then the text."""
+        """The text to analyse: the context, then the text."""
         return f"{self.context}\n{self.text}" if self.context else self.text
+
+    @property
+    def embedded(self) -> str:
+        """The text to embed: as it is headed, but without the place of its document."""
+        return embedded_text(self.headed, path=self.metadata.get("path"), title=self.title)
 
     @property
     def heading(self) -> str:

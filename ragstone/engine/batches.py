@@ -76,7 +76,7 @@ class Group:
     def texts(self) -> dict[str, str]:
         """The texts of the chunks by their hashes."""
         pairs = (zip(one.hashes, one.chunks, strict=True) for one in self.prepared)
-        return {hash: chunk.headed for hash, chunk in chain.from_iterable(pairs)}
+        return {hash: chunk.embedded for hash, chunk in chain.from_iterable(pairs)}
 
     def before(self) -> dict[str, str | None]:
         """Return the signature that each document had before this commit, None for a new one."""

@@ -160,7 +160,7 @@ async def _embed_again(version: Components, ids: tuple[str, ...]) -> None:
     items, embedder = list(version.catalog.chunks_of(ids).items()), version.models.embedder()
     for start in range(0, len(items), EMBED_BATCH):
         part = dict(items[start : start + EMBED_BATCH])
-        texts = [one.headed for one in part.values()]
+        texts = [one.embedded for one in part.values()]
         vectors = await embedder.embed(texts, role="passage", request=Request.by_owner("ingest"))
         version.catalog.put_vectors(dict(zip(part, vectors, strict=True)))
 

@@ -378,5 +378,5 @@ async def _commit(
 
 def _prepare(document: Document, settings: ChunkSettings, embedder: Embedder) -> Prepared:
     chunks = tuple(chunk.split(document, settings, embedder.tokens))
-    hashes = tuple(text_hash(one.headed) for one in chunks)
+    hashes = tuple(text_hash(one.embedded) for one in chunks)
     return Prepared(document=document, chunks=chunks, hashes=hashes)
