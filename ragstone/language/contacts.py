@@ -24,6 +24,7 @@ _LEAD = (
     r"(?:(?:the|a|an|die|das|der|de|het|il|lo|la|den|det) )?"
     r"(?:(?!(?:did|does|do|has|have|had|is|was|are|were|the|a|an|my|this|that)\b)[\w-]+ ){0,2}?"
 )
+_WHOSE = r"(?:the|our|your|his|her|their|its|die|das|der|seine|ihre|deren|dessen)"
 _OF = r"(?:of|for|from|to|von|vom|des|der|fur|dari|bagi|van|voor|di|del|till)"
 _END = r"(?: (?:numbers?|address|adresse|numeris|numeri))?"
 _MOST_WORDS = 7
@@ -79,8 +80,7 @@ def _asked(kind: Contact) -> re.Pattern[str]:
     named = any_of(_names(kind))
     return re.compile(
         rf"{_LEAD}(?:{named}){_END} {_OF} (?!\d)|'s? (?:[\w-]+ )?(?:{named}){_END}\W*$"
-        rf"|^\W*(?:what(?:'s|s| is| are)|wie (?:ist|lautet)) (?:the|our|your|die|das|der) (?:[\w-]+ ){{0,3}}?"
-        rf"(?:{named}){_END}\W*$"
+        rf"|^\W*(?:what(?:'s|s| is| are)|wie (?:ist|lautet)) {_WHOSE} (?:[\w-]+ ){{0,3}}?(?:{named}){_END}\W*$"
         rf"|^\W*(?:koks|koki\w*|apa(?:kah)?|qual|jaki\w*) (?:[\w-]+ ){{0,5}}?(?:{named}){_END}\W*$"
     )
 

@@ -113,6 +113,16 @@ class MessageWords:
         return frozenset(self.own["articles"])
 
     @cached_property
+    def contractions(self) -> Mapping[str, str]:
+        """What words written as one stand for."""
+        return dict(one.split(" / ") for one in self.own["contractions"])
+
+    @cached_property
+    def contracted(self) -> re.Pattern[str]:
+        """A pattern of words written as one, in any case."""
+        return re.compile(rf"\b(?:{_any(self.contractions) or '(?!)'})\b", re.IGNORECASE)
+
+    @cached_property
     def asking(self) -> frozenset[str]:
         """The words that begin a question, in lower case."""
         return frozenset(self.own["again"])

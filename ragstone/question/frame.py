@@ -52,7 +52,7 @@ def unframed(message: str, language: str = "") -> Framed:
         return Framed(text=message, wishes=Wishes())
     languages = [message_words(one) for one in sorted(writing(), key=lambda one: (one != language, one != "en"))]
     text = _SWITCH.sub("", message).strip() or message
-    text = without_courtesy(_without_ends(text, languages), language)
+    text = spelled_out(without_courtesy(_without_ends(text, languages), language), language)
     kept, wishes = list[str](), Wishes()
     for sentence in _sentences(text):
         rest, new = _without_wish(sentence, languages)
@@ -82,6 +82,24 @@ def without_courtesy(question: str, language: str = "") -> str:
         return question
     talk = talk_of(match["said"], language)
     return match["rest"] if talk and talk.kind in ("greeting", "thanks") else question
+
+
+def spelled_out(question: str, language: str = "") -> str:
+    """Return a question with the words that people write as one apart: "whats" as "what is".
+
+    Args:
+        question: as it was asked.
+        language: ISO 639-1 code, or empty.
+    """
+    for one in _known(language):
+        question = one.contracted.sub(lambda found, own=one: _as_begun(found[0], own), question)
+    return question
+
+
+def _as_begun(word: str, language: MessageWords) -> str:
+    """Return what a word stands for, with a capital if the word has one."""
+    whole = language.contractions[word.lower()]
+    return _raised(whole) if word[:1].isupper() else whole
 
 
 def _is_stop(word: str, language: str) -> bool:
@@ -183,7 +201,7 @@ def parts_of(text: str, language: str = "") -> list[str]:
         return []
     asked, rest = list[str](), ""
     for piece in _END.split(text.strip()):
-        if is_question(piece):
+        if is_question(piece) or _asks(piece, language):
             own = _NUMBER.sub("", piece)
             own = _without_join(own, language) if asked and not rest else own
             asked += _joined_by_words(f"{rest} {own}".strip(), language)
@@ -198,6 +216,20 @@ def parts_of(text: str, language: str = "") -> list[str]:
     return [*parts[: _MOST - 1], " ".join(parts[_MOST - 1 :])] if len(parts) > _MOST else parts
 
 
+def subject_of(question: str, language: str = "") -> str:
+    """Return a question without the words at its beginning that only ask: "the site manager" of "Who is the site ...".
+
+    All of it if nothing is left.
+
+    Args:
+        question: one of several of a message, which a further one refers to.
+        language: ISO 639-1 code, or empty.
+    """
+    stop = lexicon(language).search_stop
+    first = next((one for one in _WORD.finditer(question) if one[0].lower() not in stop), None)
+    return question[first.start() :] if first else question
+
+
 def _joined_by_words(question: str, language: str) -> Iterator[str]:
     """Yield the questions that a word such as "and" joins, if each has content of its own."""
     for one in _known(language):
@@ -208,6 +240,12 @@ def _joined_by_words(question: str, language: str) -> Iterator[str]:
                 yield from _joined_by_words(_raised(second), language)
                 return
     yield question
+
+
+def _asks(text: str, language: str) -> bool:
+    """Return whether a text asks by its first word, though it has no question mark."""
+    first = _WORD.search(text)
+    return first is not None and any(plain(first[0]) in one.asking for one in _known(language))
 
 
 def _has_content(question: str, language: str) -> bool:

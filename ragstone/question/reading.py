@@ -10,6 +10,7 @@ from ragstone.core.answers import Turn
 from ragstone.core.frozen import frozen
 from ragstone.core.question import Question, Requirement, Wording
 from ragstone.language import language_of
+from ragstone.language.contacts import contact_in
 from ragstone.language.facts import words
 from ragstone.question import analysis
 from ragstone.question.asks import MAX_QUESTION, asks_of
@@ -24,7 +25,7 @@ from ragstone.question.follow_up import (
     joined,
     leant_on,
 )
-from ragstone.question.frame import parts_of, unframed
+from ragstone.question.frame import parts_of, subject_of, unframed
 from ragstone.question.requirements import requirements_of
 from ragstone.question.talk import talk_of
 from ragstone.respond.replies import asks_back
@@ -75,7 +76,7 @@ def _parts(question: Question, context: Context) -> Iterator[Question]:
         if part.talk and not part.talk.names_something:
             continue
         part = _following(part, conversation if part.depends else LastTurns(), context)
-        last = Last(text=part.text, answer="")
+        last = Last(text=subject_of(part.text, part.language), answer="")  # what it asked for, the next one does not
         conversation = LastTurns(asked=last, answered=last)
         yield part
 
@@ -150,6 +151,7 @@ def _alone(text: str, context: Context) -> Question:
     language = language or (talk.language if talk else "") or context.language
     framed = unframed(text, language)
     core = framed.text
+    language = language or language_of(core)
     if talk is None and core != text:
         talk = talk_of(core, language)
     question = Question(
@@ -193,5 +195,8 @@ def _with_meaning(question: Question, text: str) -> Question:
     looked_at = text[:MAX_QUESTION]
     found = words(looked_at)
     asks = asks_of(looked_at, found, question.language)
+    if asks.contact is None and text != question.wording.typed:
+        # "His phone number" asks for one, whatever stands before it.
+        asks = replace(asks, contact=contact_in(question.wording.typed[:MAX_QUESTION]))
     fixed = requirements_of(looked_at, found, question.language)
     return replace(question, text=text, words=tuple(found), asks=asks, requirements=fixed)

@@ -19,6 +19,10 @@ from ragstone.question import read
         ("Kas turi raktą? Ir kada dirba biuras?", ["Kas turi raktą?", "Kada dirba biuras?"]),
         ("Siapa ada kunci? Dan bila pejabat dibuka?", ["Siapa ada kunci?", "Bila pejabat dibuka?"]),
         ("Who has the key, and how many ladders are there?", ["Who has the key?", "How many ladders are there?"]),
+        ("who has the key and what is her number", ["who has the key?", "What is her number"]),
+        ("whos the miller and whats his mail", ["who is the miller?", "What is his mail"]),
+        ("Wo ist die Leiter und wer hat den Schlüssel", ["Wo ist die Leiter?", "Wer hat den Schlüssel"]),
+        ("the key and where it hangs", []),
         ("Which code opens the gate, and for how long?", []),
         ("Which ladders are new, and how many?", []),
         ("Wie viel kostet die Leiter und wie lange?", []),
@@ -34,7 +38,13 @@ def test_divides_a_message_into_its_questions(message: str, parts: list[str]) ->
 
 def test_a_part_leans_on_the_part_before() -> None:
     _, second = read("Who keeps the spare key of the boathouse? Where is it?").parts
-    assert second.text == "Who keeps the spare key of the boathouse? Where is it?"
+    assert second.text == "keeps the spare key of the boathouse? Where is it?"
+
+
+def test_a_part_asks_only_for_what_it_says() -> None:
+    _, second = read("Who is the miller and what is his phone number?").parts
+    assert second.text == "miller? What is his phone number?"
+    assert (second.asks.contact, second.asks.name) == ("phone", False)
 
 
 def test_many_questions_have_few_parts() -> None:
