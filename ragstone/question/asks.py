@@ -93,7 +93,8 @@ def _operation(lower: str) -> Operation | None:
         return None
     if mean and not (difference and difference.start() < mean.start()):
         return "mean"
-    if _SUM.search(lower):
+    over_years = _OVER_YEARS.search(lower) or terms().every_year.search(plain(lower))
+    if _SUM.search(lower) or (_TOTAL.search(lower) and over_years):
         return "sum"
     if difference:
         return "change in percent" if _PERCENT.search(lower) else "difference"
@@ -133,6 +134,8 @@ _OF = {
 }
 """The columns that other words of the largest or smallest mean without naming them."""
 _YEARS = re.compile(r"\b(?:1[5-9]|20)\d\d\b.*\b(?:1[5-9]|20)\d\d\b")
+_OVER_YEARS = re.compile(r"\b(?:1[5-9]|20)\d\d ?(?:[-–]|to|until|till|through) ?(?:1[5-9]|20)\d\d\b")
+"""All of several years; "2022 and 2023" may ask for each."""
 _NOT_COMPARED = frozenset(["latest", "newest", "youngest", "oldest", "earliest", "top"])
 """Words whose column does not follow from them: the oldest has the greatest age, or the smallest year."""
 

@@ -92,6 +92,7 @@ class Terms:
     percents: re.Pattern[str]
     recent: re.Pattern[str]
     total: re.Pattern[str]
+    every_year: re.Pattern[str]
 
 
 @cache
@@ -113,6 +114,7 @@ def terms() -> Terms:
         percents=re.compile(data["percents"]),
         recent=re.compile(data["recent"]),
         total=re.compile(data["total"]),
+        every_year=re.compile(data["every_year"]),
     )
 
 

@@ -20,7 +20,7 @@ from ragstone.language.contacts import has_contact, is_of_contact
 from ragstone.language.money import MARK
 from ragstone.language.words import any_of
 from ragstone.respond.requirements.unmet import CAP, Lack
-from ragstone.respond.tables.asked import Asked, named_in
+from ragstone.respond.tables.asked import Asked, named_in, terms
 from ragstone.respond.tables.calculate import are_comparable, calculation, value_of
 from ragstone.respond.tables.cell_kinds import is_figure, naming
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
@@ -408,14 +408,16 @@ def of_periods(
     """Return the best cell; if the question names several years, the best of its row for each, the latest first.
 
     A cell that says how much something changed between these years answers alone.
-    A sum or mean "from 2017 to 2019" is that of all years between, too.
+    A sum or mean "from 2017 to 2019" is that of all years between, too, and one of all years is of those of the row.
     """
-    years = asked.dates.years
+    years, calculates = asked.dates.years, asked.asks.operation in ("sum", "mean")
+    if calculates and not years and terms().every_year.search(plain(asked.text)):
+        years = {year for one in candidates if one.row is candidates[best].row for year in _years(one)}
     if features[best].change > 0 or (len(years) > 1 and years <= _years(candidates[best])):
         return (candidates[best],)
     if len(years) < 2:
         return (candidates[best],)
-    if len(years) == 2 and asked.asks.operation in ("sum", "mean") and _range().search(asked.text):
+    if len(years) == 2 and calculates and _range().search(asked.text):
         years = set(range(min(years), max(years) + 1))
     chosen: dict[int, int] = {}
     for n, one in enumerate(candidates):
