@@ -141,11 +141,21 @@ def _in_context(lists: Words, word: Word, before: Word | None, after: Word | Non
     """Recognise a month by its name or a number next to it, and give a number the unit that follows it."""
     if not word.value and (month := lists.months.get(word.lower)):
         near_number = any(one is not None and one.value.isdigit() for one in (before, after))
-        is_month = near_number or word.named or word.lower in lists.only_months
+        is_month = near_number or word.named or word.lower in lists.only_months or _is_after_link(lists, word, before)
         return Word(span=word.span, lower=word.lower, value=month) if is_month else word
     if word.value and not word.unit and after and (unit := lists.unit(after.lower)):
         return Word(span=word.span, lower=word.lower, value=word.value, unit=unit)
     return word
+
+
+def _is_after_link(lists: Words, word: Word, before: Word | None) -> bool:
+    """Return whether a name of a month stands where no other word of its spelling does: "in march", "the may meeting".
+
+    After "the" stands no verb, but "the march" may be one of protest.
+    """
+    if before is None or word.lower not in lists.full_months:
+        return False
+    return before.lower in lists.links or (word.stop and before.lower in lists.articles)
 
 
 def _number(shown: str) -> str:

@@ -86,6 +86,29 @@ class Words:
         }
 
     @cached_property
+    def full_months(self) -> frozenset[str]:
+        """The whole names of months, without short forms."""
+        return frozenset(plain(names[0]) for one in self.tables for names in one["months"] if names)
+
+    @cached_property
+    def links(self) -> frozenset[str]:
+        """Prepositions but "to", which also stands before verbs: "to march"."""
+        return self._around("links") - {"to"}
+
+    @cached_property
+    def articles(self) -> frozenset[str]:
+        """Words before nouns, as "the"."""
+        return self._around("articles")
+
+    @cached_property
+    def first_person(self) -> frozenset[str]:
+        """Words for whoever asks, as "my" and "myself"."""
+        return self._around("first_person")
+
+    def _around(self, name: str) -> frozenset[str]:
+        return frozenset(plain(word) for one in self.tables for word in one.get("message", {}).get(name, ()))
+
+    @cached_property
     def units(self) -> Mapping[str, str]:
         """The names of units by their spellings; those of money are the codes of `currencies`."""
         units = {plain(word): unit for unit, words in self._pairs("units") for word in words}

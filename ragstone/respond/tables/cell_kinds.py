@@ -7,6 +7,7 @@ from functools import cache
 
 from ragstone.core.table import Cell, Row, Table
 from ragstone.language import lexicon
+from ragstone.language.days import days_in
 from ragstone.language.money import MARK
 from ragstone.language.units import unit_of
 from ragstone.language.words import any_of
@@ -41,8 +42,10 @@ def naming(row: Row) -> tuple[Cell, ...]:
 
 
 def is_quantity(text: str) -> bool:
-    """Return whether a cell is a number with its unit, an ordinal number or a time."""
-    return len(text) <= MAX_FIGURE and _QUANTITY.fullmatch(text) is not None
+    """Return whether a cell is a number with its unit, an ordinal number, a time or a day."""
+    if len(text) > MAX_FIGURE:
+        return False
+    return _QUANTITY.fullmatch(text) is not None or any(one.span.of(text) == text for one in days_in(text))
 
 
 def fits(asked: Asked, heading: str) -> float:

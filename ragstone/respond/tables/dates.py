@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from datetime import date
 from functools import cache, lru_cache
 
 from ragstone.core.records import Span
 from ragstone.language import lexicon, plain
+from ragstone.language.days import dates_in, days_in
 from ragstone.language.facts import words
 from ragstone.language.words import any_of
 from ragstone.respond.requirements.periods import periods
@@ -19,7 +19,6 @@ _COUNTS = {"three": 3, "six": 6, "nine": 9, "twelve": 12}
 _QUARTER = re.compile(r"\bquarter(?:s|ly)?\b|\bq[1-4]\b|\b[1-4]q(?:\d\d)?\b")
 _LAST_QUARTER = re.compile(r"\b(?:last|final) quarter of\b")
 _YEAR = re.compile(r"\b(?:fiscal )?years? ended\b|\bfull[ -]year\b|\bannual(?:ly)?\b")
-_DAY = re.compile(r"(?<![\d.,$])([1-9]|[12]\d|3[01])(?![\d.,%]*\d)(?!%)")
 _BETWEEN = " of "
 """A word between headings, so that "m" below "2019" does not look like its unit."""
 QUARTER, YEAR = 3, 12
@@ -52,12 +51,9 @@ class Dates:
         lower = plain(text)
         if _LAST_QUARTER.search(lower):
             self.quarters.add(4)
-        self.days = set[int]()
-        for month in (one for one in named if one.kind == "month"):
-            near = lower[max(0, month.span.start - 4) : month.span.start], lower[month.span.end : month.span.end + 5]
-            for part in near:
-                if day := _DAY.search(part):
-                    self.days.add(int(day[1]))
+        days = days_in(text)
+        self.days = {one.day for one in days}
+        self.months |= {one.month for one in days}
         months = _MONTHS.search(lower)
         self.length = 0
         if months:
@@ -118,11 +114,8 @@ def dates(text: str) -> Dates:
 
 def only_day(text: str) -> date | None:
     """Return the day that a text names, as "July 1, 2023"; None if it names none or several."""
-    named = dates(text)
-    if len(named.years) == len(named.months) == len(named.days) == 1:
-        with suppress(ValueError):  # February 31
-            return date(min(named.years), min(named.months), min(named.days))
-    return None
+    named = dates_in(text)
+    return named[0][1] if len(named) == 1 else None
 
 
 def year_and_quarter(text: str) -> tuple[int, int]:

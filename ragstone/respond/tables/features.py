@@ -155,7 +155,7 @@ class _AskedTable:
         self.when = [asked.dates, *_in_days(asked.dates, chunk)]
         self.statement = log(1 + _measures(table)) if asked.measures and not _is_of_another(asked, table) else 0.0
         self.date = () if table.file else _date_of(chunk)
-        self.wants_day = any(one.is_day for one in asked.points)
+        self.wants_day = any(one.day for one in asked.points)
 
 
 def cells_of(hits: Sequence[Hit]) -> list[TableCell]:
@@ -273,7 +273,7 @@ class _AskedRow:
         if self.meant:
             self.named |= asked.named_at(one.span for one in self.meant)
             self.label, self.literal = 1.0, True
-        is_of_day = any(one.is_day for one in self.meant)
+        is_of_day = any(one.day for one in self.meant)
         self.of_other_days = not is_of_day and table.wants_day and has_days(row, table.table.columns)
         self.cells = {cell.column: self._named_by(cell) for cell in row.cells[1:]}
         self.dates = [

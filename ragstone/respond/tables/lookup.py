@@ -17,6 +17,7 @@ from ragstone.core.question import Extreme
 from ragstone.core.table import Cell
 from ragstone.language import lexicon, plain
 from ragstone.language.contacts import has_contact, is_of_contact
+from ragstone.language.days import dates_in
 from ragstone.language.money import MARK
 from ragstone.language.words import any_of
 from ragstone.respond.requirements.unmet import CAP, Lack
@@ -26,7 +27,7 @@ from ragstone.respond.tables.cell_kinds import is_figure, naming
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
 from ragstone.respond.tables.dates import dates, dates_of, has_time
 from ragstone.respond.tables.features import CellFeatures, TableCell, features_of
-from ragstone.respond.tables.ranges import columns_of, days_in, of_days
+from ragstone.respond.tables.ranges import columns_of, of_days
 from ragstone.respond.tables.wording import lower_words, singular
 
 _SIGNS = re.compile(rf"\s|{MARK}")
@@ -286,7 +287,7 @@ def _source(one: TableCell) -> str:
 
 
 def _last_day(text: str) -> int:
-    return max((day.toordinal() for _, day in days_in(text)), default=0)
+    return max((day.toordinal() for _, day in dates_in(text)), default=0)
 
 
 def _reaches(asked: Asked, table_cell: TableCell) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from functools import cache, lru_cache
@@ -17,6 +16,7 @@ from ragstone.core.span import Span
 from ragstone.core.table import Cell, Row
 from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
+from ragstone.language.days import Day, dates_in, days_in
 from ragstone.language.facts import words
 from ragstone.language.money import MARK, currencies
 from ragstone.language.talk import amount_columns
@@ -33,7 +33,6 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _LONGEST = 100
 """Characters of a cell that may be a range."""
 _EARLIEST, _LATEST = 1500, 2199
-_DAYS = 31
 _BOUNDED = 3
 """The patterns, from the first, by which a question itself names a range; the others have a word before a number."""
 _WEIGHTS = frozenset(["kg", "g", "t", "lb", "oz"])
@@ -61,14 +60,19 @@ class Range:
         over = self.least is None or value > self.least or (value == self.least and not self.above)
         return over and (self.most is None or value < self.most or (value == self.most and not self.below))
 
+    def has_day(self, day: Day) -> bool:
+        """Return whether a day lies within the range of days; one without a year does if it does in any year."""
+        years = range(*(date.fromordinal(int(end)).year + n for n, end in enumerate((self.least or 1, self.most or 1))))
+        return any(self.has(Decimal(one.toordinal())) for year in years if (one := day.within(year)))
+
 
 @frozen
 class Point:
-    """A number or a day that a question names, with its unit or the noun after it, and the words ``beside`` it."""
+    """A number that a question names, with its unit or the noun after it, and the words ``beside`` it, or a ``day``."""
 
     span: Span
-    value: Decimal
-    is_day: bool = False
+    value: Decimal = Decimal(0)
+    day: Day | None = None
     unit: str = ""
     noun: str = ""
     beside: tuple[str, ...] = ()
@@ -90,14 +94,12 @@ class Place:
 def points_of(text: str, dates: Dates) -> tuple[Point, ...]:
     """Return the numbers and the day that a question names; none of a month or a year alone."""
     days = days_in(text)
-    out = (
-        [Point(span=span, value=Decimal(day.toordinal()), is_day=True) for span, day in days] if len(days) == 1 else []
-    )
+    out = [Point(span=one.span, day=one) for one in days] if len(days) == 1 else []
     found = words(text)
     bounded = [one.span() for pattern in (*_patterns()[:_BOUNDED], _over()) for one in pattern.finditer(text)]
     beside = tuple(singular(word.lower) for word in found if not word.stop and not word.value)
     for word, after in zip(found, [*found[1:], None], strict=False):
-        if not word.lower[:1].isdigit() or dates.names(word.span) or any(_overlap(word.span, one) for one, _ in days):
+        if not word.lower[:1].isdigit() or dates.names(word.span) or any(_overlap(word.span, one.span) for one in days):
             continue
         is_glued = not word.unit and not word.lower[-1:].isdigit()  # "1st"
         if (value := _value(word.value)) is None or is_glued or _is_code(text, word):
@@ -110,25 +112,6 @@ def points_of(text: str, dates: Dates) -> tuple[Point, ...]:
         span = Span(start=word.span.start, end=after.span.end) if after and noun and not word.unit else word.span
         out.append(Point(span=span, value=value, unit=unit.lower(), noun="" if word.unit else noun, beside=beside))
     return tuple(out)
-
-
-def days_in(text: str) -> list[tuple[Span, date]]:
-    """Return the whole days that a text names, such as "24 December 2026", "December 24, 2026" and "2026-12-24"."""
-    found = words(text)
-    out = list[tuple[Span, date]]()
-    for n, word in enumerate(found):
-        if not word.value.startswith("month "):
-            continue
-        before, after, next_one = (found[at] if 0 <= at < len(found) else None for at in (n - 1, n + 1, n + 2))
-        day, year = (before, after) if _is_day(before) else (after, next_one)
-        if not _is_day(day) or not _is_year(year) or day is None or year is None:
-            continue
-        with suppress(ValueError):  # 31 February
-            number = date(int(year.value), int(word.value.removeprefix("month ")), int(day.value))
-            spans = [one.span for one in (day, word, year)]
-            span = Span(start=min(one.start for one in spans), end=max(one.end for one in spans))
-            out.append((span, number))
-    return out
 
 
 # ---------------------------------------------------------------- the tables
@@ -166,10 +149,10 @@ def has_days(row: Row, columns: Sequence[Sequence[str]]) -> bool:
 
 def of_days(points: Sequence[Point], row: Row, columns: Sequence[Sequence[str]]) -> list[Cell]:
     """Return the cells with the first and the last day of a row, if the question names a day."""
-    if not any(one.is_day for one in points):
+    if not any(one.day for one in points):
         return []
     at = {place for first, last, _ in _pairs(tuple(map(tuple, columns))) for place in (first, last)}
-    return [cell for cell in row.cells if cell.column in at and days_in(cell.text)]
+    return [cell for cell in row.cells if cell.column in at and dates_in(cell.text)]
 
 
 def _places(row: Row, columns: Sequence[Sequence[str]], names: Sequence[Cell]) -> Iterator[Place]:
@@ -194,10 +177,10 @@ def _is_within(point: Point, place: Place) -> bool:
     quantities suits every noun, and one of weights every weight.
     """
     own = place.range
-    if point.is_day != own.of_days or not own.has(point.value):
+    if point.day or own.of_days:
+        return point.day is not None and own.of_days and own.has_day(point.day)
+    if not own.has(point.value):
         return False
-    if point.is_day:
-        return True
     heading = [singular(one) for one in normalized(place.heading).split()]
     units = {one for one in map(_unit_of, (*own.units, *heading)) if one} | currencies(place.heading)
     if point.unit and units:
@@ -220,7 +203,7 @@ def range_of(text: str) -> Range | None:
     """Return the range that a cell is, or that is part of its words; None if it has none."""
     if not any(map(str.isdigit, text)) or len(text) > _LONGEST:
         return None
-    if days := days_in(text):
+    if days := dates_in(text):
         return _of_days(text, days)
     for pattern in _patterns():
         if (found := pattern.search(text)) and (made := _read(found, text)):
@@ -312,7 +295,7 @@ def _sides(side: str) -> re.Pattern[str]:
 
 def _between(first: str, last: str, heading: str) -> Range | None:
     """Return the range from the value of a cell to that of another one; an empty cell leaves its side open."""
-    days = [found[0][1] if len(found := days_in(one)) == 1 else None for one in (first, last)]
+    days = [found[0][1] if len(found := dates_in(one)) == 1 else None for one in (first, last)]
     if all(days):
         least, most = (Decimal(day.toordinal()) for day in days if day)
         return Range(least=least, most=most, of_days=True) if least <= most else None
@@ -371,14 +354,6 @@ def _value(digits: str) -> Decimal | None:
 
 def _unit_of(word: str) -> str:
     return lexicon().unit(word).lower()
-
-
-def _is_day(word: Word | None) -> bool:
-    return word is not None and word.value.isdigit() and 0 < int(word.value) <= _DAYS
-
-
-def _is_year(word: Word | None) -> bool:
-    return word is not None and word.value.isdigit() and _EARLIEST <= int(word.value) <= _LATEST
 
 
 def _overlap(one: Span, other: Span) -> bool:

@@ -19,6 +19,7 @@ from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.language import lexicon, plain
+from ragstone.language.days import dates_in
 from ragstone.language.facts import Word, words
 from ragstone.language.money import MARK, currencies, currency_of
 from ragstone.language.words import any_of
@@ -26,7 +27,6 @@ from ragstone.respond.tables.calculate import DOTTED, value_of
 from ragstone.respond.tables.cell_kinds import NOTHING, naming
 from ragstone.respond.tables.features import TableCell
 from ragstone.respond.tables.lookup import Looked
-from ragstone.respond.tables.ranges import days_in
 from ragstone.respond.tables.wording import contains, heading_words, is_same, lower_words, normalized, singular
 
 EXACT = 0.8
@@ -196,7 +196,7 @@ def _dated(asked: Sequence[Word], whole: _Whole) -> tuple[list[_Condition] | Non
         return [], asked
     found = list[_Condition]()
     for column in whole.columns:
-        named = {n: days_in(one.cell.text) for n, one in column.cells.items()}
+        named = {n: dates_in(one.cell.text) for n, one in column.cells.items()}
         if all(len(days) == 1 for days in named.values()):
             days = {n: days[0][1] for n, days in named.items()}
             fit = [n for n, day in days.items() if day.year in years and (not months or f"month {day.month}" in months)]

@@ -1,0 +1,107 @@
+"""The days that a text names, in words and in figures, with or without a year.
+
+A question, the cell of a table and a sentence write the same day in different ways: "18 May", 2026-05-18, "18.05.26",
+"May 18th, 2026".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import date
+from functools import lru_cache
+
+from ragstone.core.frozen import frozen
+from ragstone.core.span import Span
+from ragstone.core.words import Word
+from ragstone.language.facts import words
+
+_EARLIEST, _LATEST = 1500, 2199
+_MOST = 31
+_SURELY = 12
+"""A number above this, before a stroke and the number of a month, is a day and no part of a fraction."""
+_JOINING = frozenset(["of", "de", "m"])
+"""What may stand between the parts of a date: "18th of May", "2026 m. gegužės 18 d."."""
+_FIGURES = re.compile(
+    r"(?<![\w./-])(?P<day>0?[1-9]|[12]\d|3[01])(?P<mark>[./])(?P<month>0?[1-9]|1[0-2])"
+    r"(?:(?P=mark)(?P<year>\d\d)(?!\d)|(?:(?<=\d\d)(?<=\.\d\d)\.|(?<=/0\d)|(?<=/1\d)))(?![\w/-]|\.\d)"
+)
+"""A day without a century or a year: "18.05.26", "18/05", "18.05."."""
+_CENTURY = 2000
+
+
+@frozen
+class Day:
+    """A day of the calendar at a place of a text; ``year`` is 0 if the text does not name it."""
+
+    span: Span
+    day: int
+    month: int
+    year: int = 0
+
+    @property
+    def date(self) -> date | None:
+        """The date; None without a year, and for 31 February."""
+        return self.within(self.year)
+
+    def within(self, year: int) -> date | None:
+        """Return the date of this day in a year; None if the year lacks it, or if the day is of another year."""
+        with suppress(ValueError):
+            return date(year, self.month, self.day) if self.year in (0, year) else None
+        return None
+
+
+@lru_cache(maxsize=8192)
+def days_in(text: str) -> tuple[Day, ...]:
+    """Return the days that a text names, in order.
+
+    Two numbers with a stroke are a day if they are all of the text, or if the first is too large for a fraction.
+    """
+    return tuple(sorted((*_in_words(words(text)), *_in_figures(text)), key=lambda one: one.span))
+
+
+def dates_in(text: str) -> list[tuple[Span, date]]:
+    """Return the days that a text names with their year."""
+    return [(one.span, found) for one in days_in(text) if (found := one.date)]
+
+
+def _in_words(found: Sequence[Word]) -> Iterator[Day]:
+    for n, word in enumerate(found):
+        if not word.value.startswith("month "):
+            continue
+        before = [*(one for one in reversed(found[max(0, n - 3) : n]) if one.lower not in _JOINING), None, None][:2]
+        after = [*found[n + 1 : n + 3], None, None][:2]
+        if _is_day(before[0]):
+            day, years = before[0], (after[0],)
+        else:
+            day, years = after[0], (after[1], before[0])
+        if day is None or not _is_day(day):
+            continue
+        year = next((one for one in years if one and _is_year(one)), None)
+        spans = [one.span for one in (day, word, year) if one]
+        yield Day(
+            span=Span(start=min(one.start for one in spans), end=max(one.end for one in spans)),
+            day=int(day.value),
+            month=int(word.value.removeprefix("month ")),
+            year=int(year.value) if year else 0,
+        )
+
+
+def _in_figures(text: str) -> Iterator[Day]:
+    for one in _FIGURES.finditer(text):
+        if one["year"] or one["mark"] == "." or one[0] == text.strip() or int(one["day"]) > _SURELY:
+            yield Day(
+                span=Span(start=one.start(), end=one.end()),
+                day=int(one["day"]),
+                month=int(one["month"]),
+                year=_CENTURY + int(one["year"]) if one["year"] else 0,
+            )
+
+
+def _is_day(word: Word | None) -> bool:
+    return word is not None and word.value.isdigit() and 0 < int(word.value) <= _MOST
+
+
+def _is_year(word: Word) -> bool:
+    return word.value.isdigit() and len(word.value) == len(str(_LATEST)) and _EARLIEST <= int(word.value) <= _LATEST
