@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragstone.core.access import both
 from ragstone.core.catalog import FIELDS, DocumentSummary, Listing, ListingOrder
 from ragstone.core.filters import Filter
 from ragstone.core.frozen import frozen
 from ragstone.core.naming import file_name, name_of
-from ragstone.core.question import Question
+from ragstone.core.question import Question, Requirement
 from ragstone.core.request import Request
 from ragstone.core.words import Word
 from ragstone.engine.components import Components
@@ -112,21 +113,39 @@ class ByName:
         return Meant(documents=tuple(meant.values()), question=asked)
 
     def dated(self, question: Question) -> Meant:
-        """Return the few documents that a question names by a word and a month or quarter of their titles."""
-        named = (self.named(name) or self.of_kind(name) for name in dated_names(question))
-        found = next((some for some in named if 0 < len(some) <= MOST_MEANT), list[DocumentSummary]())
-        return Meant(documents=tuple(found), question=question)
+        """Return the few documents that a question names by a word and a month or quarter of their titles.
+
+        If documents of this kind have such dates, and none has the one asked for, a passage must be about this month:
+        what was decided in July does not stand in the minutes of May, though they say when the next meeting is.
+        """
+        names = [*dated_names(question)]
+        for name in names:
+            found = self.named(name.text) or self._with_all(name.words, question.text)
+            if 0 < len(found) <= MOST_MEANT:
+                return Meant(documents=tuple(found), question=question)
+        if any(name.sure and self._have_months(name.beside, question.text) for name in names):
+            question = replace(question, requirements=tuple(map(_of_month, question.requirements)))
+        return Meant(documents=(), question=question)
+
+    def _have_months(self, kind: Sequence[Word], text: str) -> bool:
+        """Return whether several documents of a kind, in words of a text, name a month in their titles or paths."""
+        months = (any(map(_is_month, words(_name_and_path(one)))) for one in self._with_all(kind, text))
+        return sum(months) > 1
 
     def of_kind(self, kind: str) -> list[DocumentSummary]:
         """Return the documents whose title or path has each content word of a kind in any form: "minutes of meetings".
 
         Rows of tables are left out, because their names are those of things.
         """
-        wanted = [word for word in words(kind) if not word.stop]
+        return self._with_all(words(kind), kind)
+
+    def _with_all(self, some: Sequence[Word], text: str) -> list[DocumentSummary]:
+        """Return the documents whose title or path has all content words of these, which stand in a text."""
+        wanted = [word for word in some if not word.stop]
         named = [word for word in wanted if not word.value]
         if not named:
             return []
-        rarest = max(named, key=lambda word: len(word.lower)).span.of(kind)
+        rarest = max(named, key=lambda word: len(word.lower)).span.of(text)
         listed = self.listing(MOST_OF_KIND, wanted=rarest[:STEM], order="newest").documents
         own_words = ((one, words(_name_and_path(one))) for one in listed if "#" not in one.document_id)
         return [one for one, own in own_words if all(_has(own, word) for word in wanted)]
@@ -151,6 +170,14 @@ def without_phrase(question: Question, phrase: str) -> Question:
 def titles(documents: Sequence[DocumentSummary]) -> list[str]:
     """Return the distinct names of documents, in order."""
     return list(dict.fromkeys(map(name_of, documents)))
+
+
+def _of_month(one: Requirement) -> Requirement:
+    return replace(one, role="subject") if one.kind == "month" else one
+
+
+def _is_month(word: Word) -> bool:
+    return word.value.startswith("month ")
 
 
 def _name_and_path(document: DocumentSummary) -> str:

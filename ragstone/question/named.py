@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from ragstone.core.frozen import frozen
 from ragstone.core.question import Question
+from ragstone.core.words import Word
 from ragstone.language import lexicon
 from ragstone.language.talk import talk_words
 from ragstone.question.analysis import keywords_of
@@ -81,22 +83,57 @@ def named_documents(question: str, language: str = "") -> Iterator[NamedDocument
         yield NamedDocument(name=" ".join(match[1].split()), described=True)
 
 
-def dated_names(question: Question) -> Iterator[str]:
+@frozen
+class DatedName:
+    """What the title of a document may have: a month or quarter, and words beside it in the question.
+
+    ``text`` has both as they are written, ``words`` the same as words. It is ``sure`` unless the month may be another
+    word, as "may" in lower case.
+    """
+
+    text: str
+    words: tuple[Word, ...]
+    beside: tuple[Word, ...]
+    sure: bool = True
+
+
+def dated_names(question: Question) -> Iterator[DatedName]:
     """Yield what a title may have of words beside a month or quarter: "board meeting May 2026", the longest first.
 
     A question that names several of them means no single document.
     """
     periods = [one for one in question.requirements if one.period]
     kinds = [one.kind for one in periods]
-    if not {"month", "quarter"} & {*kinds} or len({*kinds}) < len(kinds):
+    if not {"month", "quarter"} & {*kinds}:
+        yield from _unsure_names(question)
+        return
+    if len({*kinds}) < len(kinds):
         return
     start, end = min(one.span.start for one in periods), max(one.span.end for one in periods)
     behind = [word for word in question.words if word.span.start >= end]
     before = [word for word in reversed(question.words) if word.span.end <= start]
     while before and before[0].stop:  # "meeting in the"
         before.pop(0)
-    date = " ".join(one.text for one in periods)
+    date = [word for one in periods for word in question.words if one.span.start <= word.span.start < one.span.end]
+    shown = " ".join(one.text for one in periods)
     for some in (behind, before):
-        beside = [*takewhile(lambda word: not word.stop, some[:_BESIDE])]
-        for count in range(len(beside), 0, -1):
-            yield " ".join([date, *(word.span.of(question.text) for word in beside[:count])])
+        yield from _dated(question, shown, date, some, sure=True)
+
+
+def _unsure_names(question: Question) -> Iterator[DatedName]:
+    """Yield the same for a word that may be a month, as in "may meeting actions", and the words behind it."""
+    months = lexicon().months
+    for n, word in enumerate(question.words):
+        if word.lower in lexicon().full_months and not word.value:
+            date = [replace(word, value=months[word.lower], stop=False)]
+            yield from _dated(question, word.span.of(question.text), date, question.words[n + 1 :], sure=False)
+
+
+def _dated(
+    question: Question, shown: str, date: Sequence[Word], some: Sequence[Word], *, sure: bool
+) -> Iterator[DatedName]:
+    beside = [*takewhile(lambda word: not word.stop, some[:_BESIDE])]
+    for count in range(len(beside), 0, -1):
+        own = tuple(beside[:count])
+        text = " ".join([shown, *(word.span.of(question.text) for word in own)])
+        yield DatedName(text=text, words=(*date, *own), beside=own, sure=sure)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from evidence import hit
@@ -35,7 +36,7 @@ def chunk(text: str, title: str = "", metadata: Metadata | None = None) -> Chunk
 
 
 def lacks(
-    question: str, passage: Chunk, *others: Chunk, known: bool = False, weight: float = 5.0, said: str = ""
+    question: str, passage: Chunk, *others: Chunk, known: bool = False, weight: float = 5.0, said: Sequence[str] = ()
 ) -> list[Lack]:
     def weigh(words: Sequence[str], request: Request) -> list[float]:
         del request
@@ -283,12 +284,25 @@ def test_a_passage_about_an_acronym_has_its_plural() -> None:
 def test_sentences_about_another_year_do_not_answer() -> None:
     question = "How many guests came in 2017?"
     passage = chunk("The inn opened in 2017. In 2023 it had 900 guests.")
-    (lack,) = lacks(question, passage, known=True, said="In 2023 it had 900 guests.")
+    (lack,) = lacks(question, passage, known=True, said=["In 2023 it had 900 guests."])
     assert lack.beside
-    assert not lacks(question, passage, known=True, said="The inn opened in 2017.")
-    assert not lacks(question, passage, known=True, said="It had 900 guests.")
+    assert not lacks(question, passage, known=True, said=["The inn opened in 2017."])
+    assert not lacks(question, passage, known=True, said=["It had 900 guests."])
     titled = chunk("It was 40 more than in 2016.", title="Guests 2017")
-    assert not lacks(question, titled, known=True, said="It was 40 more than in 2016.")
+    assert not lacks(question, titled, known=True, said=["It was 40 more than in 2016."])
+
+
+def test_sentences_below_another_month_do_not_answer() -> None:
+    (month,) = read("What did the choir sing in July?").requirements
+    question = replace(read("What did the choir sing in July?"), requirements=(replace(month, role="subject"),))
+    minutes = chunk("The choir sang folk songs. It meets again on 9 July.", title="Minutes of 14 May")
+
+    def missing(*said: str) -> list[Lack]:
+        given = {"occurs": lambda some, _: [True] * len(some), "weigh": lambda some, _: [5.0] * len(some)}
+        return lacking(question, [minutes], [minutes], **given, request=Request.by_owner(), said=said)
+
+    assert missing("The choir sang folk songs.", "It meets again on 9 July.")
+    assert not missing("It meets again on 9 July.")
 
 
 def test_dates_elsewhere_in_a_document_say_nothing_of_a_passage() -> None:

@@ -50,6 +50,7 @@ from ragstone.respond.quoting.rules import bounded, favoured
 from ragstone.respond.quoting.scored import Sentence, read
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import Known, Lack, lacking, linked, lowered
+from ragstone.respond.requirements.unseen import unseen
 from ragstone.respond.tables import TableReader, draft_of
 from ragstone.respond.tables.answer import WORTH_READING
 from ragstone.respond.tables.lookup import Looked
@@ -58,6 +59,8 @@ from ragstone.settings import RespondSettings
 _WORD = re.compile(r"\w+")
 WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
 """The kinds of question that ask for a whole list, or for all steps."""
+OF_SOMETHING: frozenset[Kind] = frozenset({"confirmation"})
+"""The kinds of question whose answer must be about everything that they name, because it may be no."""
 
 _WORTH_A_LOOK = 0.1
 """The least probability of a second passage, or of one in a newer version, as a share of the likeliest one's.
@@ -212,8 +215,11 @@ class ExtractiveAnswerer:
             weigh=self._weigh,
             request=request,
             linked=linked(evidence, quoted_chunks[0].id),
-            said=" ".join(one.quote.text for one in ranked if one.quote.hit.chunk.id == quoted_chunks[0].id),
+            said=[one.quote.text for one in ranked if one.quote.hit.chunk.id == quoted_chunks[0].id],
         )
+        if evidence.question.kind in OF_SOMETHING and not any(one.requirement.kind == "name" for one in lacks):
+            near = next(one.near for one in reading.scored if one.hit.chunk.id == quoted_chunks[0].id)
+            lacks += filter(None, [unseen(evidence.question, near, self._known, request)])
         return lowered(self._probability(reading, evidence, request), lacks), lacks
 
     def _with_all(self, reading: _Reading, evidence: Evidence, request: Request) -> _Reading | None:

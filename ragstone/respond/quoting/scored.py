@@ -53,7 +53,8 @@ class Sentence:
     """A sentence of the hit at this place among the hits.
 
     ``number`` counts the sentences of the hit; ``own`` is the similarity to the question, below a heading that is a
-    question at least the mean with that of the heading; ``told`` is None if no model has read the passages.
+    question at least the mean with that of the heading; ``told`` is None if no model has read the passages. ``near`` is
+    the similarity of each word of the question to the most similar word of the passage or of its headings.
     """
 
     hit: Hit
@@ -62,6 +63,7 @@ class Sentence:
     span: Span
     own: float
     told: Told | None = None
+    near: tuple[float, ...] = ()
 
     @property
     def text(self) -> str:
@@ -86,8 +88,21 @@ async def read(
     return [
         sentence
         for place, (hit, match, reading) in enumerate(zip(hits, matches, readings, strict=True))
-        for sentence in _scored(hit, match, reading, place, split)
+        for sentence in _scored(hit, match, reading, place, split, _near(evidence.question.words, match))
     ]
+
+
+def _near(asked: Sequence[Word], match: TokenMatches) -> tuple[float, ...]:
+    """Return the similarity of each word of a question to the most similar token of a text, 0 for none."""
+    best = match.similarity.max(axis=1) if match.spans else ()
+    return tuple(
+        max((float(of) for one, of in zip(match.asked, best, strict=False) if _overlap(one, word.span)), default=0.0)
+        for word in asked
+    )
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end
 
 
 def _has_prose(chunk: Chunk) -> bool:
@@ -117,7 +132,12 @@ async def _readings(
 
 
 def _scored(
-    hit: Hit, match: TokenMatches, reading: Reading | None, place: int, split: SentenceSplitter
+    hit: Hit,
+    match: TokenMatches,
+    reading: Reading | None,
+    place: int,
+    split: SentenceSplitter,
+    near: tuple[float, ...],
 ) -> list[Sentence]:
     """Return the sentences of a chunk with their scores; spans refer to the chunk's text."""
     offset = len(hit.chunk.headed) - len(hit.chunk.text)
@@ -133,7 +153,7 @@ def _scored(
         own = match.score(within)
         if asked is not None:  # what answers the question of its heading need not repeat it
             own = max(own, (own + asked) / 2)
-        scored.append(Sentence(hit=hit, place=place, number=number, span=span, own=own, told=judgement))
+        scored.append(Sentence(hit=hit, place=place, number=number, span=span, own=own, told=judgement, near=near))
     return scored
 
 
