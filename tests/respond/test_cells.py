@@ -638,3 +638,42 @@ def test_a_row_number_is_no_code():
     rows = "No | Place\n11 | Leith\n12 | Bremen\n13 | Utrecht"
     found = read("What does error 12 mean?", hit(rows, "Offices", 1))
     assert found is None or found.probability < 0.55
+
+
+ROTA = hit(
+    "Week | Opener | Closer | Stock\n2031-05-04 | Ruth Vale | Ivo Lund | yes\n2031-05-11 | Ada Holm | Ruth Vale | no",
+    "Kiosk rota",
+    1,
+)
+
+
+@pytest.mark.parametrize("day", ["11 May", "11/05/2031", "2031-05-11", "the 11th of may", "May 11, 2031"])
+def test_a_day_names_its_row_however_it_is_written(day: str) -> None:
+    found = looked(f"Who is the opener of {day}?", ROTA)
+    assert found.cells[0].cell.text == "Ada Holm"
+    assert found.probability > 0.5
+
+
+HALL = hit("Item | 2021 | 2022 | 2023\nHeating | 900 | 950 | 1000\nTotal costs | 1900 | 2000 | 2100", "Hall", 1)
+
+
+@pytest.mark.parametrize("years", ["2021 to 2023", "2021-2023", "in all years", "over all the years"])
+def test_adds_up_the_years_of_a_row(years: str) -> None:
+    assert answer(f"What was the total spent on heating {years}?", HALL).text.splitlines()[-1] == (
+        "1,000 + 950 + 900 = 2,850 [1][2][3]"
+    )
+
+
+def test_a_price_does_not_answer_who() -> None:
+    prices = hit(
+        "Thing | Charge | Per | Remarks\nKiln hire | 14 | half day | trained only\nWheel | 9 | hour | -", "Fees", 1
+    )
+    assert looked("Who is trained on the kiln?", prices).row <= CAP
+    assert looked("Who may hire the kiln?", ROTA, prices).probability <= CAP
+
+
+def test_a_name_in_the_column_of_people_is_no_mere_label() -> None:
+    staff = hit("Name | Role | Since\nIvo Lund | Treasurer | 2023\nAda Holm | Miller | 2021", "Who does what", 1)
+    found = looked("Who is the treasurer?", staff)
+    assert found.cells[0].cell.text == "Ivo Lund"
+    assert found.probability > 0.5
