@@ -49,7 +49,10 @@ def likely_language(
         return guess if guess in told or not told else max(told, key=lambda code: shares[code])
     if "en" in whole and len(words) > 1:
         return "en"
-    return max(whole, key=lambda code: shares[code])
+    best = max(whole, key=lambda code: shares[code])
+    # Lists have words of other languages and lack new ones: "wifi password" is all in that of German.
+    others = [code for code in listed if shares[code] > shares[best] and 2 * listed[code] >= len(words)]
+    return guess if others and (guess := profiled()) in others else best
 
 
 def is_listed(word: str, language: str, vocabulary: Vocabulary) -> bool:

@@ -77,3 +77,11 @@ def test_words_of_other_languages_correct_nothing(question: str) -> None:
 @pytest.mark.parametrize("question", ["lista dei prezzi", "godziny otwarcia"])
 def test_no_diacritics_are_restored_in_another_language(question: str) -> None:
     assert worded(read(question), QuerySettings(), "lt", Words()).wording.text == question
+
+
+def test_loan_words_do_not_make_a_question_german() -> None:
+    def language(question: str, profile: str) -> str:
+        return likely_language(question, "", {"en": 0.95, "de": 0.05}, Words(), lambda: profile)
+
+    assert language("wifi password", "en") == "en"
+    assert language("wlan passwort", "en") == "de"
