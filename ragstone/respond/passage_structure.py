@@ -30,6 +30,7 @@ _LINKS = re.compile(r"(?:\[?!?\[[^\[\]]*\]\([^()]*\)(?:\]\([^()]*\))?[\s|]*|<!--
 _UNDERLINE = re.compile(r"\n {0,3}(=+|-{3,})[ \t]*(?:\n|$)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪●·–][ \t]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t])")
 _STEP = re.compile(r"[ \t]*\(?\d{1,2}[.)][ \t]")
+_NUMBERED = re.compile(r"[ \t]*(\d{1,2})[.)][ \t]")
 _INDENTED = re.compile(r"[ \t]{2,}\S")
 _INDENTED_CODE = re.compile(r"(?: {4}|\t)[ \t]*\S")
 _TABLE = ("|", "+--", "+==")
@@ -62,9 +63,9 @@ def is_heading(text: str, span: Span) -> bool:
         return False
     if _HASHES.match(line) or _UNDERLINE.match(text, end) or _is_bold(line):
         return True
-    if span.of(text).strip() != line.strip("*_ ") and span.of(text).strip() != line:
+    if span.of(text).strip() not in (line, line.strip("*_ "), _NUMBERED.sub("", line)):
         return False  # one sentence of several
-    if _ITEM.match(line) or line.rstrip(_CLOSING).endswith(_ENDS):
+    if line.rstrip(_CLOSING).endswith(_ENDS) or (_ITEM.match(line) and not _is_numbered_heading(text, start, end)):
         return False
     above = text[text.rfind("\n", 0, start - 1) + 1 : max(start - 1, 0)].strip() if start else ""
     below = text[end + 1 : _line_end(text, end + 1)].strip() if end < len(text) else ""
@@ -72,6 +73,16 @@ def is_heading(text: str, span: Span) -> bool:
     # A text without blank lines: "Prices this year" above a paragraph.
     stands_above = (not above or above.rstrip(_CLOSING).endswith(_ENDS)) and len(below) >= _TIMES_LONGER * len(line)
     return (stands_apart or stands_above) and len(line.split()) <= HEADING_WORDS
+
+
+def _is_numbered_heading(text: str, start: int, end: int) -> bool:
+    """Return whether a line with a number, as "3. Water", stands apart and is no item of a list of such lines."""
+    number = _NUMBERED.match(text, start, end)
+    before, after = text[:start].rstrip(), text[end:].lstrip()
+    if number is None or _NUMBERED.match(after):
+        return False
+    above = _NUMBERED.match(before, before.rfind("\n") + 1)
+    return above is None or int(above[1]) + 1 != int(number[1])
 
 
 def is_only_heading(text: str) -> bool:

@@ -297,3 +297,12 @@ def test_a_term_only_adds_in_front(text: str, data: st.DataObject):
     extended = with_term(text, span)
     assert 0 <= extended.start <= span.start
     assert extended.end == span.end
+
+
+def test_a_numbered_line_apart_is_a_heading_and_no_item() -> None:
+    text = (
+        "It is closed.\n\n3. Water\n\nTaps are shut in winter.\n\n1. Fill the can\n\n2. Close the tap\n\nThat is all."
+    )
+    headings = [one for one in ("3. Water", "1. Fill the can", "2. Close the tap") if is_heading(text, at(one, text))]
+    assert headings == ["3. Water"]
+    assert is_heading(text, at("Water", text)), "the sentence without its number"

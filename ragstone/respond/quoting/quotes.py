@@ -60,7 +60,7 @@ class Quote:
 def quote_of(question: Question, sentence: Sentence, hits: Sequence[Hit]) -> Quote | None:
     """Extend a sentence over what it introduces, or over the code block around it; None if it cannot be an answer.
 
-    A sentence may introduce the next chunk, if that is code and among the hits. Questions, headings, tables and
+    A sentence may introduce the next chunk, if that is code and among the hits. Questions, titles, headings, tables and
     directives are not answers. The entry of a glossary that explains the term in question is quoted as a whole.
     """
     chunk, span = sentence.hit.chunk, sentence.span
@@ -71,6 +71,7 @@ def quote_of(question: Question, sentence: Sentence, hits: Sequence[Hit]) -> Quo
         return replace(quote, span=entry)
     if (
         is_question(sentence.text)
+        or words_of(sentence.text) in (words_of(chunk.title), words_of(chunk.heading))
         or structure.is_wordless(sentence.text)
         or structure.is_heading(chunk.text, span)
         or structure.is_table(chunk.text, span)
