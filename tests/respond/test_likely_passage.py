@@ -85,7 +85,8 @@ def test_marks_the_likely_words_within_their_passage(language: str):
     ("title", "facts", "named"),
     [
         ("Pumps", {"as_of": "2024-02-01", "created": "2026-05-01", "path": "mill/pumps.pdf"}, "Pumps, 2024-02-01:"),
-        ("Pumps", {"as_of": "2024", "created": "2026-05-01", "path": "mill/2024/pumps.pdf"}, "Pumps, 2026-05-01:"),
+        ("Pumps", {"as_of": "2024", "created": "2026-05-01", "path": "mill/2024/pumps.pdf"}, "Pumps:"),
+        ("Pumps", {"as_of": "2026-05-01", "created": "2026-05-01T08:49:18", "path": "mill/pumps.xlsx"}, "Pumps:"),
         ("Pumps of " * 8 + "2024", {"as_of": "2024-05-01", "path": "p.pdf"}, f"{'Pumps of ' * 6}Pumps …, 2024-05-01:"),
         ("Pumps, 1 May 2024", {"as_of": "2024-05-01", "path": "pumps.pdf"}, "Pumps, 1 May 2024:"),
     ],

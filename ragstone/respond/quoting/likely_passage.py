@@ -170,9 +170,11 @@ def _named(chunk: Chunk, heading: str) -> str:
 
 
 def _own_date(metadata: Metadata) -> str:
-    """Return the date of a document; a year alone may be that of its folder, and the same text reads alike anywhere."""
-    is_day = len(str(metadata.get(AS_OF, ""))) == len("2024-05-01")
-    return date_of(metadata if is_day else {key: value for key, value in metadata.items() if key != AS_OF})
+    """Return the date of a document; empty for that of its file, and for a year alone, which may be of its folder."""
+    as_of, made = str(metadata.get(AS_OF, "")), str(metadata.get("created", ""))
+    is_day = len(as_of) == len("2024-05-01") and not made.startswith(as_of)
+    hidden = {"created"} if is_day else {"created", AS_OF}
+    return date_of({key: value for key, value in metadata.items() if key not in hidden})
 
 
 def _before(text: str, passage: Span, span: Span) -> str:
