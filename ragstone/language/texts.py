@@ -27,6 +27,7 @@ class Phrases:
     sources: str
     found: str
     older: str
+    earlier: str
     newer: str
     disagree: str
     chain: str

@@ -160,7 +160,7 @@ def test_newest_version_of_each_document_disagrees(tmp_path: Path) -> None:
     assert lead == "The documents disagree:"
     assert [line.rsplit(" [", 1)[0] for line in said[:2]] == newest
     assert today.startswith(newest[0])
-    assert today.split("\n")[1] == "Older versions say:"
+    assert today.split("\n")[1] == "Older documents say:"
     assert newest[1] in today
 
 

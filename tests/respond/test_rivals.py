@@ -4,8 +4,9 @@ import pytest
 
 from ragstone.core.editions import VERSION_OF
 from ragstone.core.records import Chunk, Hit, Span
+from ragstone.language import phrases
 from ragstone.respond.quoting.quotes import Quote
-from ragstone.respond.quoting.rivals import are_of_several_versions, called, says_otherwise
+from ragstone.respond.quoting.rivals import Rivals, are_of_several_versions, called, says_otherwise
 
 
 def quote(title: str, **metadata: str) -> Quote:
@@ -57,3 +58,12 @@ def test_finds_another_value_for_the_same(one: str, other: str) -> None:
 )
 def test_tells_apart_what_is_not_the_same(one: str, other: str) -> None:
     assert not says_otherwise(one, other)
+
+
+def test_documents_of_their_own_are_no_older_versions() -> None:
+    texts = phrases("en")
+    newest, version = (quote(f"Rota {year}", **{VERSION_OF: "rota", "as_of": year}) for year in ("2024", "2023"))
+    other = quote("Minutes of 14 May 2022", **{VERSION_OF: "minutes of 14 may", "as_of": "2022-05-14"})
+    assert Rivals(quote=newest, older=(version,)).older_lead(texts) == texts.older
+    assert Rivals(quote=newest, older=(version, other)).older_lead(texts) == texts.earlier
+    assert called(other) == "Minutes of 14 May 2022", "the name has the day"

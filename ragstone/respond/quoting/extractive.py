@@ -189,7 +189,7 @@ class ExtractiveAnswerer:
         texts = phrases(self._settings.language or question.language)
         quotes, lead = rivals.among(quoted), f"{texts.disagree}\n" if rivals.against else ""
         draft = _draft_of(question, quotes, probability, lead, [*map(called, quotes)])
-        return with_older(draft, rivals.older, texts.older) if rivals.older else draft
+        return with_older(draft, rivals.older, rivals.older_lead(texts)) if rivals.older else draft
 
     async def answerability(self, evidence: Evidence, request: Request) -> float:
         """Return the probability, 0 to 1, that an answer from this evidence is right."""

@@ -18,7 +18,8 @@ from ragstone.core.naming import name_of
 from ragstone.core.question import Question
 from ragstone.core.record import record_of
 from ragstone.core.words import Word
-from ragstone.language import lexicon
+from ragstone.language import Phrases, lexicon
+from ragstone.language.days import dates_in
 from ragstone.language.facts import Vocabulary, initials, words
 from ragstone.respond.drafts import cite, moved
 from ragstone.respond.proof.figure import Figure, same
@@ -38,11 +39,18 @@ _LONGEST_NAME = 3
 
 @frozen
 class Rivals:
-    """A quote, and what ``older`` versions of its document and documents ``against`` it say instead, newest first."""
+    """A quote, and what ``older`` versions of its document and documents ``against`` it say instead, newest first.
+
+    Of a question about today, older documents of any title are ``older``.
+    """
 
     quote: Quote
     older: tuple[Quote, ...] = ()
     against: tuple[Quote, ...] = ()
+
+    def older_lead(self, texts: Phrases) -> str:
+        """Return what stands above the older ones, which may be documents of their own: minutes of other meetings."""
+        return texts.older if all(are_versions(self.quote, one) for one in self.older) else texts.earlier
 
     def among(self, quoted: Sequence[Quote]) -> tuple[Quote, ...]:
         """Return what is quoted together with what is against it, the newest first."""
@@ -136,7 +144,8 @@ def are_of_several_versions(quotes: Sequence[Quote]) -> bool:
 def called(quote: Quote) -> str:
     """Return the name of the document of a quote, and its date or number."""
     name, label = name_of(quote.hit.chunk), _edition(quote).label
-    return f"{name} ({label})" if label and label not in name else name
+    is_said = label in name or label in [day.isoformat() for _, day in dates_in(name)]
+    return f"{name} ({label})" if label and not is_said else name
 
 
 def says_otherwise(first: str, second: str) -> bool:
