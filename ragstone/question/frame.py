@@ -217,16 +217,18 @@ def parts_of(text: str, language: str = "") -> list[str]:
 
 
 def subject_of(question: str, language: str = "") -> str:
-    """Return a question without the words at its beginning that only ask: "the site manager" of "Who is the site ...".
+    """Return a question without the words at its beginning by which it asks for a name or a number.
 
-    All of it if nothing is left.
+    "The site manager" is left of "Who is the site manager?", so that "What is his mail?" behind it asks for no name.
 
     Args:
         question: one of several of a message, which a further one refers to.
         language: ISO 639-1 code, or empty.
     """
-    stop = lexicon(language).search_stop
-    first = next((one for one in _WORD.finditer(question) if one[0].lower() not in stop), None)
+    lists, folded = lexicon(language), plain(question)
+    if not (lists.asks_name.match(folded) or lists.asks_number.match(folded)):
+        return question
+    first = next((one for one in _WORD.finditer(question) if one[0].lower() not in lists.search_stop), None)
     return question[first.start() :] if first else question
 
 

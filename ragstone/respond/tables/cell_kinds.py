@@ -42,10 +42,13 @@ def naming(row: Row) -> tuple[Cell, ...]:
 
 
 def is_quantity(text: str) -> bool:
-    """Return whether a cell is a number with its unit, an ordinal number, a time or a day."""
-    if len(text) > MAX_FIGURE:
-        return False
-    return _QUANTITY.fullmatch(text) is not None or any(one.span.of(text) == text for one in days_in(text))
+    """Return whether a cell is a number with its unit, an ordinal number or a time."""
+    return len(text) <= MAX_FIGURE and _QUANTITY.fullmatch(text) is not None
+
+
+def is_day(text: str) -> bool:
+    """Return whether a cell is a day and nothing else."""
+    return any(one.span.of(text) == text for one in days_in(text))
 
 
 def fits(asked: Asked, heading: str) -> float:

@@ -16,7 +16,7 @@ from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.language.contacts import is_of_contact
 from ragstone.language.money import MARK, names_money
 from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
-from ragstone.respond.tables.cell_kinds import NOTHING, fits, is_figure, is_index, is_quantity, is_total, naming
+from ragstone.respond.tables.cell_kinds import NOTHING, fits, is_day, is_figure, is_index, is_quantity, is_total, naming
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of, has_time
 from ragstone.respond.tables.ranges import has_days, meant_by
 
@@ -349,6 +349,8 @@ class _AskedRow:
             return 0.0
         if asked.when:
             return 1.0 if has_time(cell.text) else -1.0
+        if not wants_number and is_day(cell.text):
+            return -1.0
         return 1.0 if (figure or is_quantity(cell.text)) == wants_number else -1.0
 
     def _money(self, cell: Cell) -> float:
