@@ -456,6 +456,7 @@ def test_reads_times():
 def test_a_day_is_whole_and_alone():
     assert only_day("in the quarter ended July 1, 2023") == date(2023, 7, 1)
     assert only_day("on July 1, 2023 and June 25, 2022") is None
+    assert only_day("in the quarters ended June 25, 2022 and 2023") is None
     assert only_day("in July 2023") is None
     assert only_day("on February 31, 2023") is None
 

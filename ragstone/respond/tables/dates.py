@@ -113,9 +113,9 @@ def dates(text: str) -> Dates:
 
 
 def only_day(text: str) -> date | None:
-    """Return the day that a text names, as "July 1, 2023"; None if it names none or several."""
+    """Return the day that a text names, as "July 1, 2023"; None if it names none, or other years or days too."""
     named = dates_in(text)
-    return named[0][1] if len(named) == 1 else None
+    return named[0][1] if len(named) == 1 and len(dates(text).years) == 1 else None
 
 
 def year_and_quarter(text: str) -> tuple[int, int]:
