@@ -8,7 +8,7 @@ from itertools import combinations
 
 from ragstone.language import lexicon, plain
 from ragstone.language.money import SIGN
-from ragstone.respond.proof.figure import NAMED, Figure, factor, near
+from ragstone.respond.proof.figure import BARE, NAMED, Figure, factor, near
 
 _OPERANDS = 40
 _SIGN = re.compile(r"[=+×]")
@@ -26,7 +26,12 @@ def derived(own: Figure, sentence: str, operands: Sequence[Figure]) -> bool:
     some = list({(one.values, one.unit): one for one in operands if one.values and one.unit not in NAMED}.values())
     some = some[:_OPERANDS]
     step = own.step * factor(own)
-    terms = [(value, one) for one in some if one.measure in (own.measure, "") for value in one.base()]
+    terms = [
+        (value * _unit(one, own, value), one)
+        for one in some
+        if one.measure in (own.measure, "")
+        for value in one.base()
+    ]
     results: list[float] = []
     for (a, _), (b, _) in combinations(terms, 2):
         results += [a + b, abs(a - b)] if "sum" in cues else []
@@ -53,6 +58,11 @@ def derived(own: Figure, sentence: str, operands: Sequence[Figure]) -> bool:
                 by = 100.0 if own.unit == "%" else 1.0
                 plain_results += [by * a / b, by * b / a, by * abs(a - b) / abs(b), by * abs(a - b) / abs(a)]
     return any(near(goal, one, own.step) for goal in own.values for one in plain_results)
+
+
+def _unit(one: Figure, own: Figure, value: float) -> float:
+    """Return the unit that a sentence may give a bare number: that of its figure, if the number stands in a table."""
+    return factor(own) if not one.unit and (one.in_cell or value >= BARE) else 1.0
 
 
 def _cues(sentence: str) -> set[str]:

@@ -19,6 +19,7 @@ from ragstone.language import language_of, lexicon, plain
 from ragstone.language.facts import Word, alike, words
 from ragstone.language.words import any_of
 from ragstone.respond.proof.arithmetic import derived
+from ragstone.respond.proof.durations import is_between
 from ragstone.respond.proof.figure import NAMED, Figure, code_of, kind_of, same
 from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.names import CASED_NOUNS, names
@@ -75,8 +76,8 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
         stands, rival = _stands(figure, cited), _rival(figure, sentence, content, cited)
         if stands and (rival is None or figure.measure in ("month name", "time") or _is_day(figure, own)):
             continue
-        if figure.measure == "time" and _is_distance(figure, sentence):
-            continue  # "two weeks before": calculated from dates
+        if figure.measure == "time" and (_is_distance(figure, sentence) or is_between(figure, sentence)):
+            continue  # "two weeks before", or "from 3 to 10 May, one week": calculated from dates
         if rival is not None:
             reason = f"the passage says {rival.shown}, not {figure.shown}"
         elif figure.counted or figure.rough:

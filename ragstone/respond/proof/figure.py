@@ -33,7 +33,7 @@ _NO_WORD = re.compile(r"\W")
 _APART = frozenset(".,'’\u00a0\u202f ")
 _LOOSE = 0.015
 """Share by which converted units may differ: a month may have 30 days."""
-_BARE = 100
+BARE = 100
 """From here on a number without a unit may have the unit that a sentence gives it."""
 
 
@@ -117,7 +117,7 @@ def same(own: Figure, other: Figure) -> bool:
             return True
     if own.unit and other.unit and "ordinal" not in (own.unit, other.unit):
         return False
-    if own.unit and not other.unit and not other.in_cell and other.values[0] < _BARE:
+    if own.unit and not other.unit and not other.in_cell and other.values[0] < BARE:
         return False
     return any(near(mine, theirs, step) for mine in own.values for theirs in other.values)
 

@@ -251,12 +251,13 @@ def _is_rough(tokens: Sequence[re.Match[str]], place: int) -> bool:
 
 
 def _is_month(tokens: Sequence[re.Match[str]], place: int) -> bool:
-    """Return whether a name of a month is one: it has a capital, and "may" and "march" a number beside it."""
+    """Return whether a name of a month is one: it has a capital, and "May" a number beside it or "in" before it."""
     token = tokens[place]
     beside = [tokens[i] for i in (place - 1, place + 1) if 0 <= i < len(tokens)]
     if any(one["digits"] for one in beside):
         return True
-    return token.group()[:1].isupper() and token.group().lower() not in lexicon().month_like
+    follows = place > 0 and plain(tokens[place - 1].group()) in lexicon().links
+    return token.group()[:1].isupper() and (follows or token.group().lower() not in lexicon().month_like)
 
 
 def _next(tokens: Sequence[re.Match[str]], place: int, end: int, text: str) -> re.Match[str] | None:
