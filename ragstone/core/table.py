@@ -13,6 +13,8 @@ from itertools import groupby
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Chunk, Span
 
+OF_TABLES = ("is_table", "table_header", "header_rows", "table_caption", "table_sections")
+"""The facts of a chunk that is a table."""
 _BAR = re.compile(r"(?<!\\)\|")
 _DELIMITERS = re.compile(r"[\s:|]*-[\s:|-]*")
 """The line below the headings of a Markdown table."""

@@ -17,6 +17,7 @@ from ragstone.core.errors import RagstoneError
 from ragstone.core.naming import name_of
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Evidence, Hit, Passage, Span
+from ragstone.core.table import OF_TABLES
 from ragstone.engine.components import Components
 from ragstone.services.models import EXTRACTIVE
 
@@ -82,10 +83,15 @@ def _around(chunk: Chunk, outline: Outlined) -> Span:
 
 
 def _spanning(hit: Hit, outline: Outlined, span: Span) -> Hit:
-    """Return a hit with these characters of its document, without white space at their ends."""
+    """Return a hit with these characters of its document, without white space at their ends.
+
+    It is no table any more, even if a table is a part of it.
+    """
     text = span.of(outline.text)
     start = span.start + len(text) - len(text.lstrip())
-    return replace(hit, chunk=replace(hit.chunk, start=start, end=start + len(text.strip()), text=text.strip()))
+    facts = {name: value for name, value in hit.chunk.facts.items() if name not in OF_TABLES}
+    chunk = replace(hit.chunk, start=start, end=start + len(text.strip()), text=text.strip(), facts=facts)
+    return replace(hit, chunk=chunk)
 
 
 def _merged(wide: Sequence[tuple[Hit, Hit]], outlines: Mapping[str, Outlined | None]) -> list[Hit]:

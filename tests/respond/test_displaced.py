@@ -94,3 +94,44 @@ def test_what_the_question_says_is_not_displaced() -> None:
     assert not of_rows("Anna Berg is not the keeper of the harbour gate.", KEYS, asked).reason.startswith(
         "the passage says"
     )
+
+
+SECTION = """Inspection log
+
+Ropes are retired after 3 years, helmets after 10.
+
+Item | In use | Passed | Retired
+Rope red | 52 | 49 | 3
+Rope blue | 34 | 33 | 1
+
+Visits by quarter:
+
+| Hall | Q1 | Q2 |
+|---|---|---|
+| Main | 120 | 95 |
+| Small | 40 | 61 |
+
+The log is kept for five years."""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [
+        ("One blue rope was retired; 33 of 34 passed.", ""),
+        ("Of the red ropes, 49 of 52 passed, and 3 were retired.", ""),
+        ("The main hall had 95 visits in the second quarter.", ""),
+        ("The log is kept for five years.", ""),
+        ("Of the blue ropes 49 passed the inspection.", "the passage says 33, not 49"),
+        ("The main hall had 120 visits in the second quarter.", "the passage says 95, not 120"),
+        ("The small hall had 95 visits in the second quarter.", "the passage says 61, not 95"),
+    ],
+)
+def test_reads_the_tables_within_a_section(sentence: str, reason: str) -> None:
+    assert proof(sentence, texts=[SECTION]).reason == reason
+
+
+def test_quotes_neither_the_title_nor_the_heads_of_a_section() -> None:
+    for sentence in ("The inspection log says that 49 red ropes passed.", "Of the blue ropes in use, one was retired."):
+        quoted = [quote.span.of(quote.hit.chunk.text) for quote in proof(sentence, texts=[SECTION]).quotes]
+        assert quoted
+        assert not {"Inspection log", "Item | In use | Passed | Retired"} & set(quoted)

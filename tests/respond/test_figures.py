@@ -2,6 +2,7 @@
 
 import pytest
 
+from ragstone.respond.proof.arithmetic import written_out
 from ragstone.respond.proof.figure import same
 from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.passages import scales
@@ -113,3 +114,17 @@ def test_a_year_shares_no_unit_with_an_amount() -> None:
 def test_the_sign_that_ends_a_formula_is_no_currency() -> None:
     assert [one.unit for one in figures("The ratio is $0.538$, or $x = 5$.")] == ["", ""]
     assert [one.unit for one in figures("It costs $5, or 7$.")] == ["usd", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "results"),
+    [
+        ("With 10 children that makes 169 + 2 × 17 = €203.", [203.0]),
+        ("Together they are €1,690: 580 + 145 + 2 × 60 + 5 × 169.", [1690.0]),
+        ("It is €169 plus 2 x €17 for the others.", [203.0]),
+        ("Of 40 − 12 / 4 chairs, 3 are broken.", [37.0]),
+        ("It costs 580, and 145 more for the bus.", []),
+    ],
+)
+def test_calculates_what_a_sentence_writes_out(text: str, results: list[float]) -> None:
+    assert list(written_out(text)) == results

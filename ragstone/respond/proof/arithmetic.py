@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from ragstone.language import lexicon, plain
 from ragstone.language.money import SIGN
 from ragstone.respond.proof.figure import BARE, NAMED, Figure, factor, near
+from ragstone.respond.proof.figures import figures
 
 _OPERANDS = 40
+_ADDED, _TAKEN, _MULTIPLIED, _DIVIDED = ("+", "plus"), ("-", "−", "–", "minus"), ("×", "x", "*", "·"), ("/", "÷")
 _SIGN = re.compile(r"[=+×]")
 _COMPARED = re.compile(rf"\d\s?(?:%|{SIGN})?\s(?:\w+\s){{0,2}}\w+")
 
@@ -20,8 +22,12 @@ def derived(own: Figure, sentence: str, operands: Sequence[Figure]) -> bool:
 
     The step is a sum, a difference, a mean, a product, a ratio or a change in percent.
     """
+    if own.unit in NAMED:
+        return False
+    if any(near(goal, one, own.step) for goal in own.values for one in written_out(sentence)):
+        return True
     cues = _cues(plain(sentence))
-    if own.unit in NAMED or not cues:
+    if not cues:
         return False
     some = list({(one.values, one.unit): one for one in operands if one.values and one.unit not in NAMED}.values())
     some = some[:_OPERANDS]
@@ -58,6 +64,36 @@ def derived(own: Figure, sentence: str, operands: Sequence[Figure]) -> bool:
                 by = 100.0 if own.unit == "%" else 1.0
                 plain_results += [by * a / b, by * b / a, by * abs(a - b) / abs(b), by * abs(a - b) / abs(a)]
     return any(near(goal, one, own.step) for goal in own.values for one in plain_results)
+
+
+def written_out(sentence: str) -> Iterator[float]:
+    """Yield the results of the calculations that a sentence writes out: "169 + 2 × 17"."""
+    runs: list[tuple[list[Figure], list[str]]] = []
+    for one in figures(sentence):
+        if not one.values or one.unit in NAMED:
+            continue
+        sign = sentence[runs[-1][0][-1].span.end : one.span.start].strip(" \u00a0\u202f$€£(").lower() if runs else ""
+        if sign in (*_ADDED, *_TAKEN, *_MULTIPLIED, *_DIVIDED):
+            runs[-1][0].append(one)
+            runs[-1][1].append(sign)
+        else:
+            runs.append(([one], []))
+    for some, signs in runs:
+        if signs:
+            yield _result([one.values[0] for one in some], signs)
+
+
+def _result(values: Sequence[float], signs: Sequence[str]) -> float:
+    """Return the result of a calculation, in which products and quotients come first."""
+    terms = [values[0]]
+    for sign, value in zip(signs, values[1:], strict=True):
+        if sign in _MULTIPLIED:
+            terms[-1] *= value
+        elif sign in _DIVIDED:
+            terms[-1] = terms[-1] / value if value else 0.0
+        else:
+            terms.append(value if sign in _ADDED else -value)
+    return sum(terms)
 
 
 def _unit(one: Figure, own: Figure, value: float) -> float:

@@ -6,6 +6,7 @@ rest of the sentence, and has another figure or name there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -23,11 +24,12 @@ from ragstone.respond.proof.names import CASED_NOUNS, names
 from ragstone.respond.proof.passages import Placed
 from ragstone.respond.proof.said import Said
 
+_PAUSE = re.compile(r"[;,()](?!\d)|\s[–—]\s")
 LEAST = 3
 """Content words that the rest of a sentence must have."""
-SAYS, MORE, LESS = 0.6, 0.2, 0.02
-"""Share of the rest that the other place must say, how much more than the place of the figure or name, and how much of
-what that one says it may lack."""
+SAYS, MORE, MORE_IN_TABLE, LESS = 0.6, 0.2, 0.1, 0.02
+"""Share of the rest that the other place must say, how much more than that of the figure or name, in text and within a
+row or column, and how much of what that one says it may lack."""
 
 
 @frozen(eq=False)
@@ -39,13 +41,20 @@ class _Place:
     head: str
     shown: str
 
-    def held(self, asked: Sequence[Word]) -> NDArray[np.float64]:
-        """Return how much of each word stands there or at the head of its column, (words,)."""
+    def held(self, asked: Sequence[Word], own: Sequence[Figure]) -> NDArray[np.float64]:
+        """Return how much of each word of a sentence with these figures stands there or above it, (words,)."""
         held = self.overlap.found[self.part].copy()
         if self.head:
-            above = [form(one) for one in words(self.head)]
-            held[held < 1] /= 2  # what stands only at the heads of other columns says little
-            held[[any(is_form(one, word) for one in above) for word in asked]] = 1.0
+            above, periods = [form(one) for one in words(self.head)], figures(self.head)
+            columns = self.overlap.passage.column_forms
+            for n, word in enumerate(asked):
+                if any(is_form(one, word) for one in above):
+                    held[n] = 1.0
+                elif held[n] < 1 and any(is_form(one, word) for one in columns):
+                    held[n] = 0.0  # it stands above other columns
+            for figure in own:
+                if any(same(figure, one) for one in periods):  # "in the fourth quarter" below "Q4"
+                    held[_within(figure.span, asked)] = 1.0
         return held
 
 
@@ -105,8 +114,8 @@ class _Name:
         return found
 
     def others(self, overlap: Overlap, part: int) -> list[_Place]:
-        """Return the places in a sentence or row without the name that have another one."""
-        if self.own(overlap, part):
+        """Return the places in a row, or in a sentence without the name, that have another one."""
+        if part not in overlap.passage.rows and self.own(overlap, part):
             return []
         there = names(overlap.passage.shown(part))
         return [
@@ -129,6 +138,11 @@ def _placed(overlap: Overlap, part: int, span: Span) -> _Place:
     return _Place(overlap=overlap, part=part, head="", shown=span.of(passage.shown(part)))
 
 
+def _within(span: Span, asked: Sequence[Word]) -> NDArray[np.bool_]:
+    """Return which words lie in a part of the sentence, (words,)."""
+    return np.array([word.span.start < span.end and span.start < word.span.end for word in asked], dtype=bool)
+
+
 def _whole(name: Sequence[Word]) -> Span:
     return Span(start=name[0].span.start, end=name[-1].span.end)
 
@@ -145,23 +159,49 @@ def displaced(
         cited: what the passages on which it rests hold of the words.
         before: what the question and the answer have said up to here.
     """
+    own_figures = figures(sentence)
     for one in _parts(sentence, asked, before):
-        is_own = np.array([word.span.start < one.span.end and one.span.start < word.span.end for word in asked])
-        rest = np.where(is_own, 0.0, weights)
+        rest = np.where(_within(one.span, asked), 0.0, weights)
         if np.count_nonzero(rest) < LEAST:
             continue
         rest /= rest.sum()
-        likely = [(overlap, part) for overlap in cited for part in overlap.mentioning(rest, SAYS)]
+        # A row may mention less than it says, because periods stand at the heads of its columns.
+        likely = [
+            (overlap, part)
+            for overlap in cited
+            for part in overlap.mentioning(rest, SAYS / 2 if overlap.passage.rows else SAYS)
+        ]
         others = [place for overlap, part in likely for place in one.others(overlap, part)]
         known = [(overlap, part) for overlap in cited for part in overlap.mentioning(weights, 0.0)] if others else []
         own = [place for overlap, part in known for place in one.own(overlap, part)]
         if not own:
             continue
-        first, other = (max(some, key=lambda place: float(place.held(asked) @ rest)) for some in (own, others))
-        said, lacking = first.held(asked), other.held(asked)
-        most, lost = float(lacking @ rest), float(np.maximum(said - lacking, 0) @ rest)
-        if most >= SAYS and most - float(said @ rest) >= MORE and lost <= LESS and _is_instead(other, first):
+        held = {place: place.held(asked, own_figures) for place in (*own, *others)}
+        first, other = (max(some, key=lambda place: float(held[place] @ rest)) for some in (own, others))
+        if not _is_instead(other, first):
+            continue
+        said, instead = held[first], held[other]
+        in_table = other.part in other.overlap.passage.rows
+        least = MORE_IN_TABLE if in_table else MORE
+        is_more = float(instead @ rest) >= SAYS and _exceeds(instead, said, rest, least)
+        if is_more and in_table and other.part == first.part:
+            # What a sentence says of other columns stands in other clauses.
+            clause = np.where(_within(_clause(sentence, one.span), asked), rest, 0.0)
+            is_more = _exceeds(instead, said, clause, least)
+        if is_more:
             yield Doubt(span=one.span, reason=_reason(one.span.of(sentence), other, others))
+
+
+def _exceeds(other: NDArray[np.float64], own: NDArray[np.float64], weights: NDArray[np.float64], by: float) -> bool:
+    """Return whether another place says that much more than the own one, and all that it says."""
+    return float((other - own) @ weights) >= by and float(np.maximum(own - other, 0) @ weights) <= LESS
+
+
+def _clause(sentence: str, span: Span) -> Span:
+    """Return the part of a sentence around a figure or name, between commas, semicolons and parentheses."""
+    start = max((mark.end() for mark in _PAUSE.finditer(sentence, 0, span.start)), default=0)
+    after = _PAUSE.search(sentence, span.end)
+    return Span(start=start, end=after.start() if after else len(sentence))
 
 
 def _parts(sentence: str, asked: Sequence[Word], before: Said) -> Iterator[_Figure | _Name]:
@@ -183,7 +223,7 @@ def _parts(sentence: str, asked: Sequence[Word], before: Said) -> Iterator[_Figu
 def _is_instead(other: _Place, own: _Place) -> bool:
     """Return whether a place can be the right one: it is in running text, or in the row or column of a cell."""
     passage = other.overlap.passage
-    if not passage.is_table:
+    if other.part not in passage.rows:
         return True
     return passage is own.overlap.passage and (other.head == own.head or other.part == own.part)
 

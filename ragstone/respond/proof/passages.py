@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from threading import Lock
 from weakref import WeakValueDictionary
 
@@ -23,10 +21,8 @@ from ragstone.language.units import factors_in
 from ragstone.respond import markdown
 from ragstone.respond.proof.figure import NAMED, Figure, code_of
 from ragstone.respond.proof.figures import figures, scale
+from ragstone.respond.proof.text_tables import Headed, tables_in
 
-_LINE = re.compile(r"[^\s\n](?:[^\n]*\S)?")
-_ROW = re.compile(r"\|.*\|$")
-_RULE = re.compile(r"^[\s|:-]+$")
 MAX_CACHED = 128
 """Passages that are kept."""
 
@@ -40,14 +36,6 @@ class Placed:
     head: str = ""
 
 
-@frozen
-class Headed:
-    """A cell of a table, with the head of its column; ``span`` is in the text of the passage."""
-
-    span: Span
-    head: str
-
-
 @lru_cache(maxsize=256)
 def scales(text: str) -> tuple[float, ...]:
     """Return by what the bare figures of a passage may have to be multiplied: 1, and what its tables say."""
@@ -57,27 +45,45 @@ def scales(text: str) -> tuple[float, ...]:
 class Passage:
     """A passage with its heading. ``spans`` are its sentences, of which those that are `claimless` are no evidence.
 
-    Those of a table are its rows, and the heads of its columns belong to the heading.
+    Those of a table are its rows, by their numbers in ``rows``; the heads of its columns belong to the heading.
     """
 
     def __init__(self, hit: Hit, sentences: SentenceSplitter) -> None:
         chunk = hit.chunk
         self.hit, self.text = hit, chunk.text
         self._table = table_of(chunk)
-        heads = [" ".join(path) for path in self._table.columns] if self._table else []
+        self._within = [] if self._table else tables_in(self.text)
+        heads = [" ".join(path) for path in self._table.columns] if self._table else self._heads()
+        self.columns = "\n".join(heads)
         self.heading = "\n".join(dict.fromkeys(part for part in (chunk.title, chunk.context, *heads) if part))
         told = [
             str(value) for value in (*chunk.metadata.values(), *chunk.facts.values()) if isinstance(value, str | int)
         ]
         self.described = " ".join(told)[:1000]
         self.lower = plain(f"{self.heading}\n{self.text}\n{self.described}")
-        spans = self._table.body if self._table else sentences(self.text)
+        spans = self._table.body if self._table else self._parts(sentences)
         self.spans = [span for span in spans if span.end > span.start]
+        self.rows = frozenset(range(len(self.spans))) if self._table else self._rows()
 
-    @property
-    def is_table(self) -> bool:
-        """Whether the passage is a table as it was read, whose parts are its rows."""
-        return self._table is not None
+    def _heads(self) -> list[str]:
+        return [" ".join(cell.strip() for cell in table.head.of(self.text).split("|")) for table in self._within]
+
+    def _rows(self) -> frozenset[int]:
+        rows = {span for table in self._within for span in table.rows}
+        return frozenset(part for part, span in enumerate(self.spans) if span in rows)
+
+    def _parts(self, sentences: SentenceSplitter) -> Iterator[Span]:
+        """Yield the sentences outside of tables and the rows of tables, in order."""
+        start = 0
+        for table in self._within:
+            yield from self._sentences(sentences, start, table.head.start)
+            yield from table.rows
+            start = table.rows[-1].end
+        yield from self._sentences(sentences, start, len(self.text))
+
+    def _sentences(self, sentences: SentenceSplitter, start: int, end: int) -> Iterator[Span]:
+        for one in sentences(self.text[start:end]):
+            yield Span(start=start + one.start, end=start + one.end)
 
     def shown(self, part: int) -> str:
         """Return the words of a sentence."""
@@ -92,8 +98,16 @@ class Passage:
         return frozenset(
             part
             for part, text in enumerate(shown)
-            if is_question(text) or markdown.is_heading(text) or text.casefold() in titles
+            if is_question(text)
+            or markdown.is_heading(text)
+            or text.casefold() in titles
+            or (part == chunk.start == 0 and self._is_title(part))
         )
+
+    def _is_title(self, part: int) -> bool:
+        """Return whether a sentence is a line of its own without closing punctuation, above other text."""
+        shown, rest = self.shown(part), self.text[self.spans[part].end :]
+        return "\n" not in shown and rest.startswith("\n") and shown[-1:].isalnum() and part not in self.rows
 
     @cached_property
     def language(self) -> str:
@@ -119,6 +133,14 @@ class Passage:
     def heading_forms(self) -> frozenset[str]:
         """The forms of the words of the heading."""
         return frozenset(map(form, self.heading_words))
+
+    @cached_property
+    def column_forms(self) -> frozenset[str]:
+        """The forms of the words that stand above columns only, and not in the title or the section."""
+        chunk = self.hit.chunk
+        return frozenset(map(form, words(self.columns))) - {
+            form(one) for one in (*words(chunk.title), *words(chunk.context))
+        }
 
     @cached_property
     def parts_with(self) -> dict[str, list[int]]:
@@ -191,28 +213,7 @@ class Passage:
         """The cells of the tables below their heads, in order."""
         if self._table:
             return [Headed(span=cell.span, head=" ".join(cell.header)) for cell in self._table.cells]
-        out: list[Headed] = []
-        head: list[str] = []
-        for span in _lines(self.text):
-            line = span.of(self.text)
-            if not _ROW.match(line):
-                head = []
-                continue
-            bars = [span.start + found.start() for found in re.finditer(r"\|", line)]
-            if head:
-                names = [*head, *[""] * len(bars)]
-                out += [
-                    Headed(span=Span(start=start + 1, end=end), head=name)
-                    for (start, end), name in zip(pairwise(bars), names, strict=False)
-                ]
-            head = head or [cell.strip() for cell in line.strip().strip("|").split("|")]
-        return out
-
-
-def _lines(text: str) -> list[Span]:
-    """Return the lines of a text that are more than white space and the rule below a head."""
-    found = (Span(start=line.start(), end=line.end()) for line in _LINE.finditer(text))
-    return [span for span in found if not _RULE.match(span.of(text))]
+        return [cell for table in self._within for cell in table.cells]
 
 
 class Passages:
