@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ragstone.core.frozen import frozen
-from ragstone.core.records import Chunk, Span
+from ragstone.core.records import Chunk, Metadata, Span
 
-OF_TABLES = ("is_table", "table_header", "header_rows", "table_caption", "table_sections")
-"""The facts of a chunk that is a table."""
 _BAR = re.compile(r"(?<!\\)\|")
 _DELIMITERS = re.compile(r"[\s:|]*-[\s:|-]*")
 """The line below the headings of a Markdown table."""
 _PROSE = 8
 """Words from which a line with one cell is text and not only the heading of a section."""
+_OF_TABLE = frozenset({"is_table", "table_header", "header_rows", "table_caption", "table_sections"})
+"""Facts of a chunk that is a table."""
 _TOTAL = re.compile(r"\W*(?:sub-?)?total\b", re.IGNORECASE)
 
 
@@ -110,6 +110,11 @@ def table_of(chunk: Chunk) -> Table | None:
         ),
         caption=caption,
     )
+
+
+def without_table(facts: Metadata) -> Metadata:
+    """Return the facts of a chunk without those that say how to read it as a table."""
+    return {key: value for key, value in facts.items() if key not in _OF_TABLE}
 
 
 def as_markdown(table: Table) -> str:

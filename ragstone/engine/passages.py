@@ -7,7 +7,7 @@ data files stay as they are: their chunks carry their own headings.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cmp_to_key
 
@@ -17,7 +17,7 @@ from ragstone.core.errors import RagstoneError
 from ragstone.core.naming import name_of
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Evidence, Hit, Passage, Span
-from ragstone.core.table import OF_TABLES
+from ragstone.core.table import without_table
 from ragstone.engine.components import Components
 from ragstone.services.models import EXTRACTIVE
 
@@ -45,7 +45,7 @@ def with_passages(version: Components, evidence: Evidence) -> Evidence:
     with version.catalog.snapshot():
         hits = (*evidence.hits, *evidence.versions, *evidence.further)
         wide = [(hit, _widened(version, hit, outlines)) for hit in hits]
-    passages = list(_distinct(_merged(wide, outlines)))
+    passages = list(_distinct(_merged(_beside_tables(wide, outlines), outlines)))
     if evidence.question.versions_meant == ():
         passages = _newest_first(passages)
     return replace(evidence, passages=tuple(passages[:most]))
@@ -85,16 +85,55 @@ def _around(chunk: Chunk, outline: Outlined) -> Span:
 def _spanning(hit: Hit, outline: Outlined, span: Span) -> Hit:
     """Return a hit with these characters of its document, without white space at their ends.
 
-    It is no table any more, even if a table is a part of it.
+    A table with what stands around it is no longer a table: its headings would be those of every other table there.
     """
     text = span.of(outline.text)
     start = span.start + len(text) - len(text.lstrip())
-    facts = {name: value for name, value in hit.chunk.facts.items() if name not in OF_TABLES}
-    chunk = replace(hit.chunk, start=start, end=start + len(text.strip()), text=text.strip(), facts=facts)
-    return replace(hit, chunk=chunk)
+    own, text = hit.chunk, text.strip()
+    facts = own.facts if text == own.text else without_table(own.facts)
+    return replace(hit, chunk=replace(own, start=start, end=start + len(text), text=text, facts=facts))
 
 
-def _merged(wide: Sequence[tuple[Hit, Hit]], outlines: Mapping[str, Outlined | None]) -> list[Hit]:
+def _beside_tables(
+    wide: Sequence[tuple[Hit, Hit]], outlines: Mapping[str, Outlined | None]
+) -> Iterator[tuple[Hit, Hit]]:
+    """Yield hits as found and as widened, the widened ones up to the tables around them that are hits themselves.
+
+    A table is read best on its own, under its headings, and its rows only once. It follows the first text that was
+    widened over it, so that it keeps the place that it had in this text, and replaces what is only its title.
+    """
+    tables = [hit for hit, _ in wide if hit.chunk.facts.get("is_table")]
+    told = set[str]()
+    for found, hit in wide:
+        if found.chunk.id in told:
+            continue
+        told.add(found.chunk.id)
+        outline = outlines.get(found.chunk.document_id)
+        over = [one for one in tables if one is not found and _overlap(one.chunk, hit.chunk)] if outline else []
+        if not over or outline is None:
+            yield found, hit
+            continue
+        start = max([hit.chunk.start, *(one.chunk.end for one in over if one.chunk.end <= found.chunk.start)])
+        end = min([hit.chunk.end, *(one.chunk.start for one in over if one.chunk.start >= found.chunk.end)])
+        text = _spanning(hit, outline, Span(start=start, end=end))
+        if not _words(text.chunk.text) <= {word for one in over for word in _words(_told_with(one.chunk))}:
+            yield found, text
+        for one in over:
+            if one.chunk.id not in told:
+                told.add(one.chunk.id)
+                yield one, one
+
+
+def _told_with(table: Chunk) -> str:
+    """Return the words that a language model reads with a table."""
+    return " ".join([table.headed, *(str(table.facts.get(key, "")) for key in ("table_caption", "section"))])
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
+
+
+def _merged(wide: Iterable[tuple[Hit, Hit]], outlines: Mapping[str, Outlined | None]) -> list[Hit]:
     """Return the widened hits, those of one document that overlap as one, at the rank of the better one.
 
     What would get too long stays apart, as it was found, so that one document does not take the room of all others.
@@ -105,18 +144,26 @@ def _merged(wide: Sequence[tuple[Hit, Hit]], outlines: Mapping[str, Outlined | N
     """
     out: list[Hit] = []
     for found, hit in wide:
-        chunk, outline = hit.chunk, outlines.get(hit.chunk.document_id)
-        at = next((i for i, one in enumerate(out) if _overlap(one.chunk, chunk)), None)
-        if at is None or outline is None:
+        outline = outlines.get(hit.chunk.document_id)
+        same = [one for one in out if _overlap(one.chunk, hit.chunk)] if outline else []
+        if not same or outline is None:
             out.append(hit)
-            continue
-        own = out[at].chunk
-        both = Span(start=min(own.start, chunk.start), end=max(own.end, chunk.end))
-        if both.end - both.start <= LONGEST:
-            out[at] = _spanning(out[at], outline, both)
-        elif not own.start <= found.chunk.start <= found.chunk.end <= own.end:
+        elif some := next((some for some in (same, same[:1]) if _length([hit, *some]) <= LONGEST), None):
+            joined = _spanning(some[0], outline, _hull([hit, *some]))
+            out = [joined if one is some[0] else one for one in out if one is some[0] or one not in some]
+        elif all(_hull([one, found]) != _hull([one]) for one in same):
             out.append(found)
     return out
+
+
+def _hull(hits: Sequence[Hit]) -> Span:
+    """Return the characters from the first to the last one of hits."""
+    return Span(start=min(hit.chunk.start for hit in hits), end=max(hit.chunk.end for hit in hits))
+
+
+def _length(hits: Sequence[Hit]) -> int:
+    hull = _hull(hits)
+    return hull.end - hull.start
 
 
 def _overlap(one: Chunk, other: Chunk) -> bool:

@@ -31,7 +31,7 @@ def server() -> Iterator[OpenAIServer]:
 def asked(
     folder: Path,
     server: OpenAIServer,
-    *documents: Document,
+    *documents: Document | str,
     settings: tuple[str, ...] = (),
     question: str = QUESTION,
 ) -> tuple[Answer, str]:
@@ -107,3 +107,69 @@ def test_no_prompt_names_a_path(tmp_path: Path, server: OpenAIServer) -> None:
     _, prompt = asked(tmp_path / "kb", server, named)
     assert "moor.txt" in prompt
     assert str(tmp_path) not in json.dumps([one.body for one in server.asked])
+
+
+CATCH = "Fish | May | June\nHerring | 41 | 52\nCod | 17 | 23"
+HOURS = "Day | Gate | Crane\nMonday | 06:00 | 08:00\nSunday | 07:00 | 10:00"
+REPORT = "Harbour report\n\nThe catch of the boats:\n\n{}\n\nBoats moor early.\n\n{}\n\nThe crane rests on holidays."
+
+
+def report() -> Document:
+    """Return a section with two tables and text before, between and after them."""
+    text = REPORT.format(CATCH, HOURS)
+    heading = Mark(kind="heading", start=0, end=len("Harbour report"), level=1, label="Harbour report")
+    tables = [
+        Mark(kind="table", start=text.index(rows), end=text.index(rows) + len(rows), label=label, header=1)
+        for rows, label in ((CATCH, "Catch"), (HOURS, "Hours"))
+    ]
+    return Document(id="report", title="Report", text=text, marks=(heading, *tables))
+
+
+@pytest.mark.usefixtures("workdir")
+def test_reads_each_table_once_under_its_own_headings(tmp_path: Path, server: OpenAIServer) -> None:
+    question = "Which fish do the boats land in June, and when does the crane work on Sunday?"
+    settings = ("rank.top_k=10",)
+    _, prompt = asked(tmp_path / "kb", server, report(), settings=settings, question=question)
+    sources = [part.partition("--- end")[0] for part in prompt.split("--- source")[1:]]
+    [catch] = [one for one in sources if "Herring" in one]
+    [hours] = [one for one in sources if "06:00" in one]
+    assert catch is not hours
+    assert "| Fish | May | June |\n| --- | --- | --- |\n| Herring | 41 | 52 |\n| Cod | 17 | 23 |" in catch
+    assert "| Day | Gate | Crane |\n| --- | --- | --- |\n| Monday | 06:00 | 08:00 |" in hours
+    for words in ("Fish", "Gate", "The catch of the boats", "Boats moor early", "The crane rests"):
+        assert prompt.count(words) == 1
+
+
+@pytest.mark.usefixtures("workdir")
+def test_reads_no_title_beside_its_table(tmp_path: Path, server: OpenAIServer) -> None:
+    text = f"Catch of the boats\n\n{CATCH}"
+    marks = (
+        Mark(kind="heading", start=0, end=len("Catch of the boats"), level=1, label="Catch of the boats"),
+        Mark(kind="table", start=text.index("Fish"), end=len(text), header=1),
+    )
+    _, prompt = asked(tmp_path / "kb", server, Document(id="catch", title="Catch", text=text, marks=marks),
+                      question="What is the catch of the boats?")  # fmt: skip
+    [source] = prompt.split("--- source")[1:]
+    assert "| Herring | 41 | 52 |" in source
+
+
+def landings(count: int) -> str:
+    rows = [f"{number},Boat {number},east quay,{number}.5,moored by crew {number}" for number in range(1, count + 1)]
+    return "\n".join(["landing,boat,quay,tons,remark", *rows])
+
+
+@pytest.mark.usefixtures("workdir")
+def test_rows_of_a_data_file_leave_room_for_texts(tmp_path: Path, server: OpenAIServer) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "landings.csv").write_text(landings(60))
+    (folder / "rules.txt").write_text("Where do boats moor? Boats moor at the east quay, where the boats moor.")
+    for number, month in enumerate(("May", "June", "July", "August"), start=1):
+        (folder / f"note-{number}.txt").write_text(f"In {month} the harbour master painted {number} bollards.")
+    _, prompt = asked(tmp_path / "kb", server, str(folder), settings=("respond.passages=8", "rank.top_k=1"))
+    sources = [part.partition("--- end")[0] for part in prompt.split("--- source")[1:]]
+    assert len(sources) == 8
+    rows = [one for one in sources if "remark" in one]
+    assert 0 < len(rows) <= 4
+    assert prompt.count("bollards") == 4
+    assert all(one.count("remark") == 1 for one in rows), "what the row says is not told beside it once more"

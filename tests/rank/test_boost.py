@@ -111,3 +111,21 @@ def test_joined_chunks_equal_their_document(found: list[tuple[str, int, int]]) -
         assert one.chunk.text == TEXT[one.chunk.start : one.chunk.end]
         assert one.chunk.id in {before.chunk.id for before in hits}
     assert [one.score for one in joined] == sorted((one.score for one in joined), reverse=True)
+
+
+def test_joins_rows_only_with_rows_of_the_same_table() -> None:
+    text = "Fish | May\nCod | 17\nEel | 23\nDay | Gate\nMonday | 6"
+    starts = (0, text.index("Eel"), text.index("Day"))
+    facts = (
+        {"is_table": True, "table_header": "Fish | May", "header_rows": 1},
+        {"is_table": True, "table_header": "Fish | May", "header_rows": 0},
+        {"is_table": True, "table_header": "Day | Gate", "header_rows": 1},
+    )
+    hits = [
+        hit(score, start=start, text=text[start:end], facts=own)
+        for score, start, end, own in zip((0.8, 0.9, 0.7), starts, (*starts[1:], len(text)), facts, strict=True)
+    ]
+    catch, hours = join_neighbours(sorted(hits, key=lambda one: -one.score))
+    assert catch.chunk.text + hours.chunk.text == text
+    assert catch.chunk.facts == facts[0], "the headings are in the text once more"
+    assert hours.chunk.facts == facts[2]

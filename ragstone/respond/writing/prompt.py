@@ -236,6 +236,7 @@ def _facts(
     text = text if not characters or len(text) <= characters else f"{text[:characters].rstrip()} …"
     told = beside(chunk.text, shown(chunk.metadata))
     listed = [f"{name}: {_shown(value)}" for name, value in told.items() if name not in OF_FILE]
+    listed = [fact for fact in listed if not _says(text, fact)]  # the text of a row of a data file is its fields
     author = facts.get("author") or facts.get("authors") or chunk.url
     section, page = _shown(facts.get("section", "")), _shown(facts.get("page", ""))
     line = f", line {facts['line']}" if "line" in facts else ""
@@ -254,6 +255,10 @@ def _facts(
         "facts": "; ".join(listed[:_MAX_FACTS]),
         "text": text,
     }
+
+
+def _says(text: str, fact: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(fact)}(?!\w)", text) is not None
 
 
 def _shown(value: object) -> str:
