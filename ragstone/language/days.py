@@ -1,7 +1,7 @@
 """The days that a text names, in words and in figures, with or without a year.
 
 A question, the cell of a table and a sentence write the same day in different ways: "18 May", 2026-05-18, "18.05.26",
-"May 18th, 2026".
+"May 18th, 2026", "Mon 18 May". The day of the week before a day belongs to it.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from ragstone.core.frozen import frozen
 from ragstone.core.span import Span
 from ragstone.core.words import Word
 from ragstone.language.facts import words
+from ragstone.language.words import any_of, lexicon, plain
 
 _EARLIEST, _LATEST = 1500, 2199
 _MOST = 31
@@ -29,6 +31,12 @@ _FIGURES = re.compile(
 )
 """A day without a century or a year: "18.05.26", "18/05", "18.05."."""
 _CENTURY = 2000
+_ARTICLES = frozenset(["the", "den", "dem", "de"])
+"""What may stand between a day of the week and the day: "Donnerstag, den 3. Dezember"."""
+_NEAR = 6
+"""Characters between the two at most."""
+_SHORT = (2, 3)
+"""Letters of the abbreviation of a day of the week."""
 
 
 @frozen
@@ -58,7 +66,9 @@ def days_in(text: str) -> tuple[Day, ...]:
 
     Two numbers with a stroke are a day if they are all of the text, or if the first is too large for a fraction.
     """
-    return tuple(sorted((*_in_words(words(text)), *_in_figures(text)), key=lambda one: one.span))
+    found = words(text)
+    days = sorted((*_in_words(found), *_in_figures(text)), key=lambda one: one.span)
+    return tuple(_with_weekday(one, found) for one in days)
 
 
 def dates_in(text: str) -> list[tuple[Span, date]]:
@@ -97,6 +107,32 @@ def _in_figures(text: str) -> Iterator[Day]:
                 month=int(one["month"]),
                 year=_CENTURY + int(one["year"]) if one["year"] else 0,
             )
+
+
+def _with_weekday(day: Day, found: Sequence[Word]) -> Day:
+    """Return a day together with the day of the week that stands before it: "Monday, 18 May", "Mon 18 May"."""
+    earlier = (one for one in reversed(found) if one.span.end <= day.span.start)
+    before = next((one for one in earlier if one.lower not in _ARTICLES), None)
+    if before is None or not is_weekday(before) or day.span.start - before.span.end > _NEAR:
+        return day
+    return replace(day, span=Span(start=before.span.start, end=day.span.end))
+
+
+def is_weekday(word: Word) -> bool:
+    """Return whether a word is a day of the week, or the first two or three letters of one."""
+    folded = plain(word.lower)
+    is_short = len(folded) in _SHORT and not word.stop
+    return _weekday().fullmatch(folded) is not None or (is_short and _begin_weekdays(folded))
+
+
+@cache
+def _weekday() -> re.Pattern[str]:
+    return re.compile(any_of(map(plain, lexicon().table_words["weekdays"])))
+
+
+@cache
+def _begin_weekdays(letters: str) -> bool:
+    return any(plain(one).startswith(letters) for one in lexicon().table_words["weekdays"])
 
 
 def _is_day(word: Word | None) -> bool:

@@ -15,6 +15,7 @@ from ragstone.core.question import Requirement, Role
 from ragstone.core.span import Span
 from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
+from ragstone.language.days import days_in, is_weekday
 from ragstone.language.facts import words
 from ragstone.language.message import MessageWords, message_words, writing
 from ragstone.language.places import places
@@ -105,6 +106,8 @@ def _fixed(question: str, asked: Sequence[Word], language: str) -> list[Requirem
         if _is_free(span, taken) and not _is_count(match[0]):
             taken.append(span)
             out.append(_glued(match[0], span))
+    days = [one.span for one in days_in(question)]
+    asked = [word for word in asked if _is_free(word.span, days) or not is_weekday(word)]
     free = [word for word in asked if _is_free(word.span, taken)]
     out += _numbers(question, asked, free)
     if not _is_headline(question, asked):

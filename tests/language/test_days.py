@@ -58,3 +58,18 @@ def test_31_february_is_no_date() -> None:
 )
 def test_a_month_in_small_letters_stands_behind_a_preposition(text: str, is_month: bool) -> None:
     assert any(word.value.startswith("month ") for word in words(text)) is is_month
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("see you on thursday 3 december", "thursday 3 december"),
+        ("Thu 3 Dec", "Thu 3 Dec"),
+        ("am Donnerstag, den 3. Dezember", "Donnerstag, den 3. Dezember"),
+        ("we meet on 3 December", "3 December"),
+        ("Thursday is closed; 3 December too", "3 December"),
+    ],
+)
+def test_the_day_of_the_week_belongs_to_a_day(text: str, named: str) -> None:
+    (day,) = days_in(text)
+    assert day.span.of(text) == named

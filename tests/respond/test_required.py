@@ -308,3 +308,16 @@ def test_sentences_below_another_month_do_not_answer() -> None:
 def test_dates_elsewhere_in_a_document_say_nothing_of_a_passage() -> None:
     elsewhere = {"mentioned_dates": ("2017-05-01",)}
     assert lacks("How many guests came in 2017?", chunk("In 2023 it had 900 guests.", metadata=elsewhere), known=True)
+
+
+def test_the_day_of_the_week_before_a_day_is_no_name_and_no_version() -> None:
+    assert fixed("Who opens the shop on Thu 3 Dec?") == [("month", "Dec")]
+
+
+def test_the_day_on_which_a_file_was_made_is_not_its_year() -> None:
+    metadata = {"as_of": "2031", "created": "2032-01-20T10:00:00"}
+    report = chunk("Four of the 30 thefts were solved.", "Annual report 2031", metadata)
+    assert [one.requirement.text for one in lacks("How many thefts were there in 2032?", report, known=True)] == [
+        "2032"
+    ]
+    assert not lacks("How many thefts were there in 2031?", report, known=True)

@@ -386,3 +386,57 @@ def test_a_range_in_the_question_is_the_name_of_a_row():
 def test_a_label_with_more_words_is_not_equal():
     plays = table("Play | Seats 2031\nHamlet matinee | 70\nHamlet in the old barn matinee | 90", "Season")
     assert texts(read("Hamlet seats 2031", plays)) == ["70"]
+
+
+# ---------------------------------------------------------------- everyday wording
+
+ROTA = table(
+    "Day | Desk early | Desk late\nTue 5 May | Ina | Omar\nWed 6 May | Omar | Lise\nThu 7 May | Lise | Ina", "Desk rota"
+)
+OPENING = table("Day | Library\nTuesday | 9-17\nWednesday | 9-13\nThursday | 9-19", "Opening hours")
+SEASONS = table("Ticket | Adult € | Child under 12 €\nSeason ticket | 120 | 65\nSingle swim | 6 | 3.50", "Pool prices")
+JACKETS = table("Item | Lent | Lost\nLife jacket child | 40 | 2\nLife jacket adult | 75 | 9", "Boat house")
+PORTERS = table("Name | Job | Phone\nMira Holt | Cook | ext. 31\nTom Reed | Porter | ext. 47", "Staff")
+
+
+@pytest.mark.parametrize("day", ["wednesday 6 may", "Wed, 6 May", "Wednesday, the 6th of May", "6 May"])
+def test_a_day_of_the_week_belongs_to_its_day(day: str) -> None:
+    found = read(f"who has the late desk on {day}?", OPENING, ROTA)
+    assert texts(found) == ["Lise"]
+    assert found is not None
+    assert found.probability > 0.5
+
+
+@pytest.mark.parametrize("child", ["a 9 year old", "a nine-year-old, aged 9", "kids aged 9"])
+def test_an_age_means_the_column_of_its_range(child: str) -> None:
+    found = read(f"how much is the season ticket for {child}?", SEASONS)
+    assert texts(found)[:1] == ["65"]
+
+
+def test_an_age_outside_the_range_does_not_mean_it() -> None:
+    assert texts(read("how much is the season ticket for a 40 year old?", SEASONS))[:1] != ["65"]
+
+
+def test_how_much_something_is_asks_for_its_price() -> None:
+    found = read("how much is a single swim?", SEASONS)
+    assert sorted(texts(found)) == ["3.50", "6"]
+    assert found is not None
+    assert found.probability > CAP
+
+
+def test_kids_are_children() -> None:
+    assert texts(read("how many life jackets for kids were lost?", JACKETS)) == ["2"]
+
+
+def test_a_cell_that_repeats_its_heading_is_the_answer_and_no_key() -> None:
+    assert texts(read("what is tom's extension", PORTERS)) == ["ext. 47"]
+
+
+def test_a_verb_of_cost_asks_for_a_figure() -> None:
+    bookings = rows_of(
+        ("name", "event", "room"),
+        *((name, "Pool party", "Hall 2") for name in ("Abbot", "Brix", "Cole", "Dorn", "Ertl", "Falk")),
+        file="bookings.csv",
+    )
+    prices = table("Item | Price €\nPool party for 10 guests | 210\nLocker | 2", "Prices")
+    assert texts(read("what does a pool party cost", *bookings, prices)) == ["210"]

@@ -15,7 +15,7 @@ from math import exp
 from ragstone.core.frozen import frozen
 from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question, Requirement, RequirementKind
-from ragstone.core.records import OF_READING, Chunk, Evidence
+from ragstone.core.records import AS_OF, OF_READING, Chunk, Evidence
 from ragstone.core.request import Request
 from ragstone.language.facts import Word, alike, initials, words
 from ragstone.language.places import places
@@ -69,7 +69,9 @@ class Passage:
 
     def __init__(self, chunk: Chunk) -> None:
         facts = {**chunk.metadata, **chunk.facts}
-        self._described = [str(value) for key, value in facts.items() if key not in _HIDDEN]
+        # When its file was made says nothing of a document that has a date of its own.
+        hidden = _HIDDEN | {"created"} if AS_OF in facts else _HIDDEN
+        self._described = [str(value) for key, value in facts.items() if key not in hidden]
         self._address = re.sub(r"[_/]", " ", f"{chunk.url} {chunk.path}")
         self.chunk = chunk
         self.text = "\n".join([chunk.text, chunk.context, chunk.title, *self._described])

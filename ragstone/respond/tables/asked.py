@@ -56,6 +56,11 @@ _HOW_MANY = re.compile(
     r"\bhow many\b|\bnumber of\b|\b(?:wie ?viele?|kiek)\b(?! kost| kain| teurer| billiger| mehr| hoher)"
     r"|\bberapa (?:banyak|ramai|orang|buah)\b"
 )
+_HOW_MUCH = re.compile(
+    r"\b(?:how much|wie ?viel|hoeveel|hur mycket|quanto|ile)"
+    r"(?:\W*$|[ ,]+(?:is|are|was|were|for|do|does|did|will|would|and|must|ist|sind|war|muss|fur|voor|for|per|jest)\b)"
+)
+"""How much something is, without a word for what is counted: an amount of money, unless a measure is named."""
 _AMOUNT = re.compile(
     r"\bhow (?:much|high|large)\b|\bwhat (?:was|were|is|are)\b"
     r"|\bhow did\b.*\b(?:change|develop|grow|increase|decrease)\b"
@@ -203,7 +208,8 @@ class Asked:
         self.quality = _QUALITIES[how.lastgroup] if how and how.lastgroup else None
         self.quantity = asked.kind == "quantity"
         self.counts = _HOW_MANY.search(lower) is not None
-        self.money = not self.counts and (self.asks.money or names_money(lower))
+        is_sum = _HOW_MUCH.search(lower) is not None and not self.measures
+        self.money = not self.counts and (self.asks.money or names_money(lower) or is_sum)
         verbs = amount_verbs("price", asked.language if asked.language in languages() else "en")
         costs = (n for n, one in enumerate(self.items) if len(one.words) == 1 and plain(one.words[0].lower) in verbs)
         self.priced = frozenset(half for n in costs for half in (2 * n, 2 * n + 1))
@@ -252,6 +258,11 @@ class Asked:
         named = any(one in self.measures for one in self.wanted)  # "What tax rate did it report?"
         asks = named or _AMOUNT.search(plain(self.text)) is not None
         return bool(self.measures) and not self._otherwise and asks
+
+    @cached_property
+    def costs(self) -> bool:
+        """Whether it asks by a verb what one thing costs, so that only a number can answer."""
+        return bool(self.priced) and not self.wanted and not self._otherwise
 
     @cached_property
     def _otherwise(self) -> bool:

@@ -94,7 +94,8 @@ def has_time(text: str) -> bool:
 
 @cache
 def _weekday() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{any_of(map(plain, lexicon().table_words['weekdays']))})\b")
+    said = lexicon().table_words
+    return re.compile(rf"\b(?:{any_of(map(plain, (*said['weekdays'], *said['times'])))})\b")
 
 
 def _overlaps(span: Span, others: Iterable[Span]) -> bool:

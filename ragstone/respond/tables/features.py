@@ -18,7 +18,7 @@ from ragstone.language.money import MARK, names_money
 from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
 from ragstone.respond.tables.cell_kinds import NOTHING, fits, is_day, is_figure, is_index, is_quantity, is_total, naming
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of, has_time
-from ragstone.respond.tables.ranges import has_days, meant_by
+from ragstone.respond.tables.ranges import ages_within, has_days, meant_by
 
 MAX_CELLS = 20_000
 """Cells compared for a question; the tables of later hits are left out."""
@@ -122,19 +122,21 @@ class _AskedTable:
         self.reaches = [
             is_of_contact(asked.asks.contact, " ".join(path)) if asked.asks.contact else False for path in table.columns
         ]
+        aged = [asked.named_at(one.span for one in ages_within(asked.points, " ".join(path))) for path in table.columns]
         self.columns = [
             asked.named_by(one)
+            | of_age
             | (asked.priced if is_money or one.has_any(asked.prices) else frozenset[int]())
             | (asked.reached if reaches else frozenset[int]())
-            for one, is_money, reaches in zip(headings, self.money, self.reaches, strict=True)
+            for one, of_age, is_money, reaches in zip(headings, aged, self.money, self.reaches, strict=True)
         ]
         self.wanted = [
             reaches or any(map(one.has, asked.wanted)) for one, reaches in zip(headings, self.reaches, strict=True)
         ]
         self.places = [fits(asked, " ".join(path).lower()) for path in table.columns]
         self.headings = [
-            1.0 if reaches else _share(asked, named_in(_NOTES.sub("", " ".join(path))))
-            for path, reaches in zip(table.columns, self.reaches, strict=True)
+            1.0 if reaches or of_age else _share(asked, named_in(_NOTES.sub("", " ".join(path))))
+            for path, of_age, reaches in zip(table.columns, aged, self.reaches, strict=True)
         ]
         self.indices = [bool(path) and is_index(path[-1]) for path in table.columns]
         self.dates = [dates_of(path) for path in table.columns]
@@ -297,7 +299,9 @@ class _AskedRow:
         column = table.columns[n] - table.subject
         own = self._named_by(cell) if is_label else self.cells[n]
         beside = [one.column for one in self.row.cells[1 : self.names]] if is_label else []
-        others = frozenset[int]().union(*(some for at, some in self.cells.items() if at not in (n, *beside)))
+        # A cell that repeats its heading is no key of the row: "ext. 12" below "Extension".
+        keys = (some - table.columns[at] for at, some in self.cells.items() if at not in (n, *beside))
+        others = frozenset[int]().union(*keys)
         others -= table.subject
         together = in_row | column | others
         figure = is_figure(cell.text)
@@ -344,7 +348,7 @@ class _AskedRow:
     def _kind(self, cell: Cell, *, figure: bool) -> float:
         """Return 1 for a number if the question asks for one, or for a time if it asks when, -1 for anything else."""
         asked = self.table.asked
-        wants_number = asked.number or asked.figure
+        wants_number = asked.number or asked.figure or asked.costs
         if not (wants_number or asked.name):
             return 0.0
         if asked.when:

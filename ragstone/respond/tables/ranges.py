@@ -18,6 +18,7 @@ from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
 from ragstone.language.days import Day, dates_in, days_in
 from ragstone.language.facts import words
+from ragstone.language.message import message_words, writing
 from ragstone.language.money import MARK, currencies
 from ragstone.language.talk import amount_columns
 from ragstone.language.words import any_of
@@ -68,7 +69,10 @@ class Range:
 
 @frozen
 class Point:
-    """A number that a question names, with its unit or the noun after it, and the words ``beside`` it, or a ``day``."""
+    """A number that a question names, with its unit or the noun after it, and the words ``beside`` it, or a ``day``.
+
+    ``is_age`` says that it is how old somebody is.
+    """
 
     span: Span
     value: Decimal = Decimal(0)
@@ -76,6 +80,7 @@ class Point:
     unit: str = ""
     noun: str = ""
     beside: tuple[str, ...] = ()
+    is_age: bool = False
 
 
 @frozen
@@ -98,8 +103,13 @@ def points_of(text: str, dates: Dates) -> tuple[Point, ...]:
     found = words(text)
     bounded = [one.span() for pattern in (*_patterns()[:_BOUNDED], _over()) for one in pattern.finditer(text)]
     beside = tuple(singular(word.lower) for word in found if not word.stop and not word.value)
+    ages = _ages_in(text)
     for word, after in zip(found, [*found[1:], None], strict=False):
         if not word.lower[:1].isdigit() or dates.names(word.span) or any(_overlap(word.span, one.span) for one in days):
+            continue
+        if age := next((one for one in ages if _overlap(one, word.span)), None):
+            if (value := _value(word.value)) is not None:
+                out.append(Point(span=age, value=value, unit=_YEAR, beside=beside, is_age=True))
             continue
         is_glued = not word.unit and not word.lower[-1:].isdigit()  # "1st"
         if (value := _value(word.value)) is None or is_glued or _is_code(text, word):
@@ -112,6 +122,15 @@ def points_of(text: str, dates: Dates) -> tuple[Point, ...]:
         span = Span(start=word.span.start, end=after.span.end) if after and noun and not word.unit else word.span
         out.append(Point(span=span, value=value, unit=unit.lower(), noun="" if word.unit else noun, beside=beside))
     return tuple(out)
+
+
+def _ages_in(text: str) -> list[Span]:
+    """Return where a question says how old somebody is: "a 12 year old"."""
+    folded = plain(text)
+    if len(folded) != len(text):
+        return []
+    found = (one for language in writing() for one in message_words(language).age.finditer(folded))
+    return [Span(start=one.start(), end=one.end()) for one in found]
 
 
 # ---------------------------------------------------------------- the tables
@@ -129,7 +148,34 @@ def meant_by(points: Sequence[Point], row: Row, columns: Sequence[Sequence[str]]
     if not points:
         return []
     places = [*_places(row, columns, names)]
-    return [one for one in points if any(_is_within(one, place) for place in places)]
+    return [one for one in points if _is_named_day(one, names) or any(_is_within(one, place) for place in places)]
+
+
+def _is_named_day(point: Point, names: Sequence[Cell]) -> bool:
+    """Return whether a row is named by the day of a point, and nothing else."""
+    if point.day is None:
+        return False
+    for cell in names:
+        only = [one for one in days_in(cell.text) if one.span.of(cell.text) == cell.text.strip()]
+        if any(
+            (one.day, one.month) == (point.day.day, point.day.month) and _share_year(one, point.day) for one in only
+        ):
+            return True
+    return False
+
+
+def _share_year(one: Day, other: Day) -> bool:
+    return one.year == other.year or 0 in (one.year, other.year)
+
+
+def ages_within(points: Sequence[Point], heading: str) -> list[Point]:
+    """Return the ages that lie within the range of a heading which names people by it: "Child under 14"."""
+    ages = [one for one in points if one.is_age]
+    found = range_of(heading) if ages else None
+    if found is None or found.whole or found.of_days:
+        return []
+    of_others = {_unit_of(one) or one for one in found.units} - currencies(heading) - {_YEAR}
+    return [] if of_others else [one for one in ages if found.has(one.value)]
 
 
 def columns_of(points: Sequence[Point], row: Row, columns: Sequence[Sequence[str]], names: Sequence[Cell]) -> set[int]:
