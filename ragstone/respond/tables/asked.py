@@ -261,8 +261,9 @@ class Asked:
 
     @cached_property
     def costs(self) -> bool:
-        """Whether it asks by a verb what one thing costs, so that only a number can answer."""
-        return bool(self.priced) and not self.wanted and not self._otherwise
+        """Whether it asks by a verb what one thing costs, so that only a number can answer; "cost of" has a noun."""
+        begins = self.items and 0 in self.priced and self.items[0].words[0].span.start == 0
+        return bool(self.priced) and not begins and not self.wanted and not self._otherwise
 
     @cached_property
     def _otherwise(self) -> bool:
