@@ -157,6 +157,15 @@ def test_quotes_another_passage_if_the_named_one_says_nothing() -> None:
     assert [quote.hit.chunk.text for quote in found.quotes] == [PUMP]
 
 
+def test_a_figure_alone_does_not_replace_the_named_passage() -> None:
+    staff = "| Name | Extension |\n|---|---|\n| Jonas Falk | 30 |\n| Ida Lind | 31 |"
+    result = "| in thousand euros | 2025 | 2024 |\n|---|---|---|\n| Result | 68 | 38 |"
+    found = proof(
+        "That is 30 thousand euros more.", before="How did the result change?", first=result, texts=[staff, result]
+    )
+    assert [quote.hit.chunk.text for quote in found.quotes] == [result]
+
+
 def test_quotes_nothing_without_a_named_or_close_passage() -> None:
     assert proof("It depends on several other circumstances.").quotes == ()
 

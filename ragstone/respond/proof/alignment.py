@@ -1,7 +1,7 @@
 """Find the passage and the sentences in it that say most of what a sentence says, by its words.
 
-The passages that the writer names come first. Another one is quoted only if it has much more of the sentence, and a
-second one only for words that the first lacks.
+The passages that the writer names come first. Another one is quoted only if it has much more of the sentence, and not
+only its figures; a second one only for words that the first lacks.
 """
 
 from __future__ import annotations
@@ -45,6 +45,12 @@ class Overlap:
     def share(self) -> float:
         """The share of the sentence that the passage holds."""
         return float(self.found.max(axis=0) @ self.weights) if len(self.found) else 0.0
+
+    def says_more(self, other: Overlap) -> bool:
+        """Return whether the passage has more than another one of the words beside the figures."""
+        own, its = (one.found.max(axis=0, initial=0.0) for one in (self, other))
+        in_figure = [any(one.span.start <= word.span.start < one.span.end for one in self._own) for word in self._asked]
+        return float((own - its) @ np.where(in_figure, 0.0, self.weights)) > 0
 
     @cached_property
     def parts(self) -> tuple[int, ...]:
@@ -132,7 +138,9 @@ def chosen(overlaps: Sequence[Overlap], named: int, keys: NDArray[np.bool_], lan
     best = max(overlaps, key=lambda one: one.share)
     if not named and best.share < CLOSE:
         return []
-    if best.share - first.share >= INSTEAD and not (named and is_foreign(first.passage, language)):
+    if best.share - first.share >= INSTEAD and not (
+        named and (is_foreign(first.passage, language) or not best.says_more(first))
+    ):
         first = best
     out, have = [first], first.words
     for candidate in overlaps[:named]:
