@@ -38,6 +38,11 @@ class Cell:
     header: tuple[str, ...]
     label: tuple[str, ...]
 
+    @property
+    def head(self) -> str:
+        """The headings of its column as one text."""
+        return " ".join(self.header)
+
 
 @frozen
 class Row:
@@ -86,9 +91,44 @@ def table_of(chunk: Chunk) -> Table | None:
         return None
     header = [line for line in _fact(chunk, "table_header").split("\n") if line.strip()]
     lines = [*_lines(chunk.text)]
-    markdown = any(_DELIMITERS.fullmatch(line) for _, line in lines) or all(_is_fenced(line) for _, line in lines)
     count = chunk.facts.get("header_rows")
     inside = count if isinstance(count, int) and 0 <= count <= len(lines) else 0
+    caption = " ".join(_fact(chunk, "table_caption").split())
+    return _read(lines, header, inside, caption, _fact(chunk, "table_sections"))
+
+
+def tables_within(text: str) -> Iterator[tuple[Span, Table]]:
+    """Yield the tables within a text: lines with bars that follow each other, of which the first has the headings.
+
+    Each comes with the characters from its headings to its last row; its own spans are in the text, too.
+    """
+    for is_row, group in groupby(_lines(text), key=lambda line: _is_row(line[1])):
+        block: list[tuple[int, str]] = []
+        for at, line in [*group, (len(text), "")] if is_row else ():
+            if block and (not line or "\n\n" in text[block[-1][0] : at]):
+                if table := _read(block, [block[0][1]], 1, "", ""):
+                    yield Span(start=block[0][0], end=block[-1][0] + len(block[-1][1])), table
+                block = []
+            block.append((at, line))
+
+
+def _is_row(line: str) -> bool:
+    return _is_fenced(line) or " | " in line
+
+
+def _read(
+    lines: Sequence[tuple[int, str]], header: Sequence[str], inside: int, caption: str, section: str
+) -> Table | None:
+    """Return a table of lines, each with its offset; None if no row has two cells below the headings.
+
+    Args:
+        lines: the rows, of which the first ``inside`` are of headings.
+        header: all rows of headings.
+        inside: how many rows of headings are among the lines.
+        caption: the text above the table.
+        section: of the table, in which the first row is.
+    """
+    markdown = any(_DELIMITERS.fullmatch(line) for _, line in lines) or all(_is_fenced(line) for _, line in lines)
     body = [(at, line) for at, line in lines if not _DELIMITERS.fullmatch(line)][inside:]
     above = [[text for _, text in _cells(line, 0, fenced=markdown)] for line in header]
     rows = [_cells(line, at, fenced=markdown) for at, line in body]
@@ -97,10 +137,9 @@ def table_of(chunk: Chunk) -> Table | None:
     if all(len(texts) < 2 for texts in filled):
         return None
     columns = tuple(_path([row[n] for row in above if n < len(row)]) for n in range(width))
-    caption = " ".join(_fact(chunk, "table_caption").split())
     spans = [Span(start=at, end=at + len(line)) for at, line in body]
     return Table(
-        rows=tuple(_rows(body, rows, columns, _fact(chunk, "table_sections"))),
+        rows=tuple(_rows(body, rows, columns, section)),
         columns=columns,
         body=tuple(spans),
         prose=tuple(

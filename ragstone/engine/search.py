@@ -61,8 +61,6 @@ ALSO, FURTHER = 60, 5
 """Chunks that each leg fetches for a further search, and maximum number of hits that it adds."""
 CHUNKS_PER_PASSAGE = 2
 """Chunks to read per passage of a language model, because several may be of one section."""
-SHARE_OF_ROWS = 0.25
-"""Share of the passages that rows of one data file may take if the best hit is none of them."""
 
 
 class Search:
@@ -178,8 +176,6 @@ class Search:
             with self._version.catalog.snapshot():  # all chunks of a document have the same commit
                 chunks = dict[int, Chunk]()
                 read = self._read(fused, max(candidates, more, shown), chunks)
-                if self._has_reader and any(record_of(hit.chunk) for hit in read):
-                    read = self._read(fused, max(len(fused), 1), chunks)  # texts may take the place of rows
                 tables = self._tables(with_tables, table_rows, CONFINED_TABLES if where else TABLES)
                 if any(record_of(hit.chunk) for hit in read[:candidates]):
                     tables += self._records(fused)
@@ -196,8 +192,7 @@ class Search:
             joined = await self._steps.joined(first, request)
             hits = self._chosen(joined.hits, k)
             chosen = {hit.chunk.id for hit in hits}
-            others = [hit for hit in (*joined.hits, *read[candidates:]) if hit.chunk.id not in chosen]
-            further = (self._texts_first(hits, others) if self._has_reader else others)[:more]
+            further = [hit for hit in (*joined.hits, *read[candidates:]) if hit.chunk.id not in chosen][:more]
             if self._version.has_embedder and self._legs.is_far(asked, by_leg):
                 hits = rank.weak(hits)
         is_reranked = settings.rank.reranker != "none" and not skipped
@@ -221,20 +216,10 @@ class Search:
         )
 
     @property
-    def _has_reader(self) -> bool:
-        """Whether a language model reads what is found."""
-        return self._settings.respond.model.name != EXTRACTIVE
-
-    @property
     def _further(self) -> int:
         """Return how many hits beyond the evidence may be read: by a language model, or in place of older versions."""
-        return self._settings.respond.passages * CHUNKS_PER_PASSAGE if self._has_reader else FURTHER
-
-    def _texts_first(self, hits: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
-        """Return other hits than the evidence, so that rows of one data file leave room for texts."""
-        chosen = {hit.chunk.id for hit in hits}
-        ordered = rank.rows_last([*hits, *others], int(self._settings.respond.passages * SHARE_OF_ROWS))
-        return [hit for hit in ordered if hit.chunk.id not in chosen]
+        own = self._settings.respond
+        return FURTHER if own.model.name == EXTRACTIVE else own.passages * CHUNKS_PER_PASSAGE
 
     async def _also(self, text: str, asked: Question, where: Filter | None, request: Request) -> list[Hit]:
         """Return the best hits for another text, with the same search as for the question."""

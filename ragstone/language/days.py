@@ -31,8 +31,6 @@ _FIGURES = re.compile(
 )
 """A day without a century or a year: "18.05.26", "18/05", "18.05."."""
 _CENTURY = 2000
-_ARTICLES = frozenset(["the", "den", "dem", "de"])
-"""What may stand between a day of the week and the day: "Donnerstag, den 3. Dezember"."""
 _NEAR = 6
 """Characters between the two at most."""
 _SHORT = (2, 3)
@@ -110,9 +108,9 @@ def _in_figures(text: str) -> Iterator[Day]:
 
 
 def _with_weekday(day: Day, found: Sequence[Word]) -> Day:
-    """Return a day together with the day of the week that stands before it: "Monday, 18 May", "Mon 18 May"."""
+    """Return a day together with the day of the week before it: "Mon 18 May", "Donnerstag, den 3. Dezember"."""
     earlier = (one for one in reversed(found) if one.span.end <= day.span.start)
-    before = next((one for one in earlier if one.lower not in _ARTICLES), None)
+    before = next((one for one in earlier if plain(one.lower) not in lexicon().articles), None)
     if before is None or not is_weekday(before) or day.span.start - before.span.end > _NEAR:
         return day
     return replace(day, span=Span(start=before.span.start, end=day.span.end))

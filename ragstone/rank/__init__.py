@@ -8,16 +8,7 @@ from ragstone.core.errors import SettingsError
 from ragstone.core.import_path import load, require
 from ragstone.core.protocols import ChatModel, Reranker, TokenEmbedder, TokenMatcher, Weigher
 from ragstone.rank.boost import boost
-from ragstone.rank.select import (
-    join_neighbours,
-    mmr,
-    one_per_document,
-    round_robin,
-    rows_last,
-    unit_scaled,
-    weak,
-    within_budget,
-)
+from ragstone.rank.select import join_neighbours, mmr, one_per_document, round_robin, unit_scaled, weak, within_budget
 from ragstone.settings import RankSettings
 
 __all__ = [
@@ -28,7 +19,6 @@ __all__ = [
     "mmr",
     "one_per_document",
     "round_robin",
-    "rows_last",
     "unit_scaled",
     "weak",
     "within_budget",

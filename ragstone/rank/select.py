@@ -6,7 +6,6 @@ history of a hit.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -14,7 +13,6 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.record import file_of, record_of
 from ragstone.core.records import WEAK, Chunk, Hit, Step
 
 
@@ -109,22 +107,6 @@ def within_budget(hits: Sequence[Hit], k: int, tokens: int, length: Callable[[st
     return chosen
 
 
-def rows_last(hits: Sequence[Hit], most: int) -> list[Hit]:
-    """Return the hits, with the rows of a data file beyond ``most`` last if the best hit is none of them.
-
-    All rows of a file resemble a question about as much as each other, so that they would take the room of all texts.
-    """
-    best = _data_file(hits[0]) if hits else ""
-    rows = Counter[str]()
-    kept: list[Hit] = []
-    late: list[Hit] = []
-    for hit in hits:
-        file = _data_file(hit)
-        rows[file] += 1
-        (late if file and file != best and rows[file] > most else kept).append(hit)
-    return [*kept, *late]
-
-
 def join_neighbours(hits: Sequence[Hit]) -> list[Hit]:
     """Join chunks of a document that overlap or touch into one hit, with the rank and id of the best.
 
@@ -140,11 +122,6 @@ def join_neighbours(hits: Sequence[Hit]) -> list[Hit]:
             best = min(run, key=group.index)
             joined[best.chunk.id] = best if len(run) == 1 else _joined(best, run)
     return [joined[hit.chunk.id] for hit in hits if hit.chunk.id in joined]
-
-
-def _data_file(hit: Hit) -> str:
-    """Return the data file of which a hit is a row; empty if it is none."""
-    return file_of(hit.chunk) if record_of(hit.chunk) else ""
 
 
 def _best_first(hits: Iterable[Hit]) -> list[Hit]:
@@ -198,8 +175,9 @@ def _joined(best: Hit, run: Sequence[Hit]) -> Hit:
             end = hit.chunk.end
     above = {key: first.facts[key] for key in ("header_rows", "table_sections") if key in first.facts}
     facts = {**best.chunk.facts, **above}
-    place = replace(best.chunk, index=first.index, context=first.context, facts=facts)
-    chunk = replace(place, start=first.start, end=end, text=text)
+    chunk = replace(
+        best.chunk, start=first.start, end=end, text=text, index=first.index, context=first.context, facts=facts
+    )
     rank = best.why[-1].rank if best.why else 1
     step = Step(stage="join", score=best.score, rank=rank, note=f"{len(run)} neighbouring chunks")
     return replace(best, chunk=chunk, why=(*best.why, step))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.records import Chunk, Hit, Step
-from ragstone.rank.select import mmr, one_per_document, round_robin, rows_last, unit_scaled
+from ragstone.rank.select import mmr, one_per_document, round_robin, unit_scaled
 
 
 def hit(document: str, score: float, n: int = 0, vector: list[float] | None = None) -> Hit:
@@ -136,18 +136,3 @@ def test_rest_scores_below_reranked_hits() -> None:
     assert [one.why for one in scaled] == [one.why for one in (*ranked, *rest)]
     assert [one.score for one in unit_scaled([hit("a", -5)])] == [1]
     assert unit_scaled([], rest) == rest
-
-
-def row(n: int) -> Hit:
-    text = f"boat: Boat {n}; quay: east"
-    metadata = {"boat": f"Boat {n}", "quay": "east", "path": "landings.csv"}
-    chunk = Chunk(id=f"r{n}", document_id=f"landings.csv#{n}", index=0, total=1, start=0, end=len(text), text=text,
-                  metadata=metadata)  # fmt: skip
-    return Hit(chunk=chunk, score=1.0)
-
-
-def test_rows_of_a_file_follow_texts_unless_one_is_best() -> None:
-    rows, texts = [row(n) for n in range(5)], [hit(name, 0.5) for name in "abc"]
-    assert rows_last([texts[0], *rows, *texts[1:]], 2) == [texts[0], *rows[:2], *texts[1:], *rows[2:]]
-    assert rows_last([*rows, *texts], 2) == [*rows, *texts]
-    assert rows_last([], 2) == []

@@ -4,19 +4,9 @@ import pytest
 
 from ragstone.core.editions import VERSION_OF
 from ragstone.core.records import Chunk, Hit, Span
-from ragstone.core.request import Request
 from ragstone.language import phrases
-from ragstone.question import read
-from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quotes import Quote
-from ragstone.respond.quoting.rivals import (
-    Rivals,
-    are_of_several_versions,
-    called,
-    covered,
-    covered_by_line,
-    says_otherwise,
-)
+from ragstone.respond.quoting.rivals import Rivals, are_of_several_versions, called, says_otherwise
 
 
 def quote(title: str, **metadata: str) -> Quote:
@@ -77,17 +67,3 @@ def test_documents_of_their_own_are_no_older_versions() -> None:
     assert Rivals(quote=newest, older=(version,)).older_lead(texts) == texts.older
     assert Rivals(quote=newest, older=(version, other)).older_lead(texts) == texts.earlier
     assert called(other) == "Minutes of 14 May 2022", "the name has the day"
-
-
-def test_an_item_names_its_subject_for_all_of_its_sentences() -> None:
-    text = "1 Lift. It works again.\n2 Summer fair. Forty stalls so far. Deposit raised to 90 euros.\n3 Roof. No news."
-    begin = text.index("Deposit")
-    chunk = Chunk(id="1", document_id="1", index=0, total=1, start=0, end=len(text), text=text, title="Minutes")
-    one = Quote(hit=Hit(chunk=chunk, score=1.0), place=0, span=Span(start=begin, end=text.index("\n3")))
-    asked = QuestionWords(
-        read("what is the deposit of the summer fair now"),
-        lambda words, _request: [1.0] * len(words),
-        Request.by_owner(),
-    )
-    assert covered(asked, one) < 0.5
-    assert covered_by_line(asked, one) == 1.0

@@ -13,6 +13,7 @@ from ragstone.respond.proof.figures import figures
 
 _OPERANDS = 40
 _ADDED, _TAKEN, _MULTIPLIED, _DIVIDED = ("+", "plus"), ("-", "−", "–", "minus"), ("×", "x", "*", "·"), ("/", "÷")
+_OPERATORS = frozenset([*_ADDED, *_TAKEN, *_MULTIPLIED, *_DIVIDED])
 _SIGN = re.compile(r"[=+×]")
 _COMPARED = re.compile(rf"\d\s?(?:%|{SIGN})?\s(?:\w+\s){{0,2}}\w+")
 
@@ -73,7 +74,7 @@ def written_out(sentence: str) -> Iterator[float]:
         if not one.values or one.unit in NAMED:
             continue
         sign = sentence[runs[-1][0][-1].span.end : one.span.start].strip(" \u00a0\u202f$€£(").lower() if runs else ""
-        if sign in (*_ADDED, *_TAKEN, *_MULTIPLIED, *_DIVIDED):
+        if sign in _OPERATORS:
             runs[-1][0].append(one)
             runs[-1][1].append(sign)
         else:

@@ -7,7 +7,7 @@ rest of the sentence, and has another figure or name there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,10 @@ from ragstone.language import language_of
 from ragstone.language.facts import Word, alike, form, is_form, lexical, words
 from ragstone.respond.proof.alignment import Overlap
 from ragstone.respond.proof.doubts import Doubt, is_numbering
-from ragstone.respond.proof.figure import NAMED, Figure, kind_of, same
+from ragstone.respond.proof.figure import Figure, same
 from ragstone.respond.proof.figures import figures
-from ragstone.respond.proof.names import CASED_NOUNS, names
-from ragstone.respond.proof.passages import Placed
+from ragstone.respond.proof.names import CASED_NOUNS, names, whole
+from ragstone.respond.proof.passages import Placed, may_replace
 from ragstone.respond.proof.said import Said
 
 _PAUSE = re.compile(r"[;,()](?!\d)|\s[–—]\s")
@@ -41,21 +41,37 @@ class _Place:
     head: str
     shown: str
 
-    def held(self, asked: Sequence[Word], own: Sequence[Figure]) -> NDArray[np.float64]:
-        """Return how much of each word of a sentence with these figures stands there or above it, (words,)."""
-        held = self.overlap.found[self.part].copy()
-        if self.head:
-            above, periods = [form(one) for one in words(self.head)], figures(self.head)
-            columns = self.overlap.passage.column_forms
-            for n, word in enumerate(asked):
-                if any(is_form(one, word) for one in above):
-                    held[n] = 1.0
-                elif held[n] < 1 and any(is_form(one, word) for one in columns):
-                    held[n] = 0.0  # it stands above other columns
-            for figure in own:
-                if any(same(figure, one) for one in periods):  # "in the fourth quarter" below "Q4"
-                    held[_within(figure.span, asked)] = 1.0
+
+class _Held:
+    """How much of each word of one sentence places hold; the heads of columns are read once for all of their cells."""
+
+    def __init__(self, sentence: str, asked: Sequence[Word]) -> None:
+        self._asked, self._figures = asked, figures(sentence)
+        self._above = dict[tuple[Overlap, str], tuple[NDArray[np.bool_], NDArray[np.bool_]]]()
+
+    def at(self, place: _Place) -> NDArray[np.float64]:
+        """Return how much of each word stands at a place or above it, (words,)."""
+        held = place.overlap.found[place.part].copy()
+        if place.head:
+            above, elsewhere = self._columns(place.overlap, place.head)
+            held[elsewhere & (held < 1)] = 0.0
+            held[above] = 1.0
         return held
+
+    def _columns(self, overlap: Overlap, head: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which words stand above a column, and which above others only, (words,) each."""
+        found = self._above.get((overlap, head))
+        if found is None:
+            above = self._among(map(form, words(head)))
+            for figure in self._figures:
+                if any(same(figure, one) for one in figures(head)):  # "in the fourth quarter" below "Q4"
+                    above |= _within(figure.span, self._asked)
+            found = self._above[overlap, head] = above, self._among(overlap.passage.column_forms) & ~above
+        return found
+
+    def _among(self, forms: Iterable[str]) -> NDArray[np.bool_]:
+        known = [*forms]
+        return np.array([any(is_form(one, word) for one in known) for word in self._asked], dtype=bool)
 
 
 @frozen
@@ -80,18 +96,14 @@ class _Figure:
 
     def others(self, overlap: Overlap, part: int) -> list[_Place]:
         """Return the places in a sentence or row that have another figure of its kind."""
-        known = (self.figure, *self.said)
         return [
             _placed(overlap, part, one.figure.span)
             for one in _placed_in(overlap, part)
-            if self._is_alike(one) and not any(same(mine, one.figure) or same(one.figure, mine) for mine in known)
+            if may_replace(one, self.figure) and not self._is_said(one.figure)
         ]
 
-    def _is_alike(self, placed: Placed) -> bool:
-        own, other = self.figure, placed.figure
-        if own.measure == other.measure and kind_of(own) == kind_of(other):
-            return True
-        return bool(placed.head) and not other.unit and kind_of(own) != "year" and own.unit not in NAMED
+    def _is_said(self, other: Figure) -> bool:
+        return any(same(one, other) or same(other, one) for one in self.said)
 
 
 @frozen
@@ -104,7 +116,7 @@ class _Name:
     @property
     def span(self) -> Span:
         """Where it stands in the sentence."""
-        return _whole(self.name)
+        return whole(self.name)
 
     def own(self, overlap: Overlap, part: int) -> list[_Place]:
         """Return the places in a sentence or row that have a word of the name; the heading is above all of them."""
@@ -119,7 +131,7 @@ class _Name:
             return []
         there = names(overlap.passage.shown(part))
         return [
-            _placed(overlap, part, _whole(name)) for name in there if not any(lexical(word, self.said) for word in name)
+            _placed(overlap, part, whole(name)) for name in there if not any(lexical(word, self.said) for word in name)
         ]
 
     def _has(self, word: Word) -> bool:
@@ -143,10 +155,6 @@ def _within(span: Span, asked: Sequence[Word]) -> NDArray[np.bool_]:
     return np.array([word.span.start < span.end and span.start < word.span.end for word in asked], dtype=bool)
 
 
-def _whole(name: Sequence[Word]) -> Span:
-    return Span(start=name[0].span.start, end=name[-1].span.end)
-
-
 def displaced(
     sentence: str, asked: Sequence[Word], weights: NDArray[np.float64], cited: Sequence[Overlap], before: Said
 ) -> Iterator[Doubt]:
@@ -159,7 +167,7 @@ def displaced(
         cited: what the passages on which it rests hold of the words.
         before: what the question and the answer have said up to here.
     """
-    own_figures = figures(sentence)
+    holding = _Held(sentence, asked)
     for one in _parts(sentence, asked, before):
         rest = np.where(_within(one.span, asked), 0.0, weights)
         if np.count_nonzero(rest) < LEAST:
@@ -176,7 +184,7 @@ def displaced(
         own = [place for overlap, part in known for place in one.own(overlap, part)]
         if not own:
             continue
-        held = {place: place.held(asked, own_figures) for place in (*own, *others)}
+        held = {place: holding.at(place) for place in (*own, *others)}
         first, other = (max(some, key=lambda place: float(held[place] @ rest)) for some in (own, others))
         if not _is_instead(other, first):
             continue

@@ -20,10 +20,10 @@ from ragstone.language.facts import Word, alike, words
 from ragstone.language.words import any_of
 from ragstone.respond.proof.arithmetic import derived
 from ragstone.respond.proof.durations import is_between
-from ragstone.respond.proof.figure import NAMED, Figure, code_of, kind_of, same
+from ragstone.respond.proof.figure import Figure, code_of, kind_of, same
 from ragstone.respond.proof.figures import figures
-from ragstone.respond.proof.names import CASED_NOUNS, names
-from ragstone.respond.proof.passages import Passage, Placed
+from ragstone.respond.proof.names import CASED_NOUNS, names, whole
+from ragstone.respond.proof.passages import Passage, Placed, may_replace
 from ragstone.respond.proof.said import Said
 
 NEAR = 0.4
@@ -97,7 +97,7 @@ def doubtful_names(sentence: str, passages: Sequence[Passage], before: Said) -> 
     out: list[Doubt] = []
     for name in names(sentence):
         if not any(_is_known(word, before.words, passages) for word in name):
-            span = Span(start=name[0].span.start, end=name[-1].span.end)
+            span = whole(name)
             out.append(Doubt(span=span, reason=f"no source mentions {span.of(sentence)}", missing=True))
     return [] if out and language_of(f"{before.text} {sentence}") in CASED_NOUNS else out
 
@@ -146,14 +146,11 @@ def _rival(figure: Figure, sentence: str, content: Sequence[Word], passages: Seq
         return None
     best, own, rival = 0.0, 0.0, None
     others = [other for other in figures(sentence) if other is not figure]
-    kind, measure = kind_of(figure), figure.measure
     for passage in passages:
         forms = [passage.vocabulary.forms(word) for word, _ in near]
         for placed in passage.figures:
-            in_cell = bool(placed.head) and not placed.figure.unit and kind != "year" and figure.unit not in NAMED
-            alike_kind = in_cell or (placed.figure.measure == measure and kind_of(placed.figure) == kind)
             equal = same(figure, placed.figure)
-            if not (alike_kind or equal) or placed.part in passage.claimless:
+            if not (equal or may_replace(placed, figure)) or placed.part in passage.claimless:
                 continue
             if figure.counted and not equal and not _counts(near, forms, passage, placed, figure):
                 continue  # "three dealers" is not denied by "24 bikes"

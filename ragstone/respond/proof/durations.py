@@ -18,7 +18,7 @@ from ragstone.language.words import any_of
 from ragstone.respond.proof.figure import BASE, Figure, factor, is_year, near
 from ragstone.respond.proof.figures import figures
 
-_HOUR, _DAY, _MONTH, _YEAR = (BASE[unit][1] for unit in ("h", "day", "month", "year"))
+_DAY, _MONTH, _YEAR = (BASE[unit][1] for unit in ("day", "month", "year"))
 _MINUTES = 60
 _ANY_YEAR = 2025
 """Taken for days without a year; it has no 29 February."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragstone.core.span import Span
 from ragstone.language import lexicon
 from ragstone.language.facts import Word, words
 from ragstone.respond.proof.figures import figures
@@ -30,22 +31,20 @@ def names(sentence: str) -> list[list[Word]]:
     return out
 
 
+def whole(name: Sequence[Word]) -> Span:
+    """Return where a name stands, from its first to its last word."""
+    return Span(start=name[0].span.start, end=name[-1].span.end)
+
+
 def _capitalised(sentence: str, asked: Sequence[Word]) -> list[list[Word]]:
     out: list[list[Word]] = []
-    last: Word | None = None
     for word in asked:
         after = sentence[word.span.end : word.span.end + 2].strip("-")
         if word.named and not word.value and not word.stop and not after[:1].isdigit():
-            if (
-                last is not None
-                and out
-                and out[-1][-1] is last
-                and sentence[last.span.end : word.span.start] in (" ", "-")
-            ):
+            if out and sentence[out[-1][-1].span.end : word.span.start] in (" ", "-"):
                 out[-1].append(word)
             else:
                 out.append([word])
-            last = word
     return out
 
 

@@ -14,14 +14,13 @@ from ragstone.core.frozen import frozen
 from ragstone.core.headings import is_question
 from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Hit, Span
-from ragstone.core.table import table_of
+from ragstone.core.table import Cell, table_of, tables_within
 from ragstone.language import language_of, plain
 from ragstone.language.facts import Vocabulary, Word, form, words
 from ragstone.language.units import factors_in
 from ragstone.respond import markdown
-from ragstone.respond.proof.figure import NAMED, Figure, code_of
+from ragstone.respond.proof.figure import NAMED, Figure, code_of, kind_of
 from ragstone.respond.proof.figures import figures, scale
-from ragstone.respond.proof.text_tables import Headed, tables_in
 
 MAX_CACHED = 128
 """Passages that are kept."""
@@ -34,6 +33,13 @@ class Placed:
     figure: Figure
     part: int
     head: str = ""
+
+
+def may_replace(placed: Placed, figure: Figure) -> bool:
+    """Return whether a figure of a passage may stand in the place of another one: of its kind, or bare in a cell."""
+    other, kind = placed.figure, kind_of(figure)
+    in_cell = bool(placed.head) and not other.unit and kind != "year" and figure.unit not in NAMED
+    return in_cell or (other.measure == figure.measure and kind_of(other) == kind)
 
 
 @lru_cache(maxsize=256)
@@ -51,9 +57,9 @@ class Passage:
     def __init__(self, hit: Hit, sentences: SentenceSplitter) -> None:
         chunk = hit.chunk
         self.hit, self.text = hit, chunk.text
-        self._table = table_of(chunk)
-        self._within = [] if self._table else tables_in(self.text)
-        heads = [" ".join(path) for path in self._table.columns] if self._table else self._heads()
+        whole = table_of(chunk)
+        self._tables = [(Span(start=0, end=len(self.text)), whole)] if whole else [*tables_within(self.text)]
+        heads = [" ".join(path) for _, table in self._tables for path in table.columns]
         self.columns = "\n".join(heads)
         self.heading = "\n".join(dict.fromkeys(part for part in (chunk.title, chunk.context, *heads) if part))
         told = [
@@ -61,29 +67,18 @@ class Passage:
         ]
         self.described = " ".join(told)[:1000]
         self.lower = plain(f"{self.heading}\n{self.text}\n{self.described}")
-        spans = self._table.body if self._table else self._parts(sentences)
-        self.spans = [span for span in spans if span.end > span.start]
-        self.rows = frozenset(range(len(self.spans))) if self._table else self._rows()
-
-    def _heads(self) -> list[str]:
-        return [" ".join(cell.strip() for cell in table.head.of(self.text).split("|")) for table in self._within]
-
-    def _rows(self) -> frozenset[int]:
-        rows = {span for table in self._within for span in table.rows}
-        return frozenset(part for part, span in enumerate(self.spans) if span in rows)
+        self.spans = [span for span in self._parts(sentences) if span.end > span.start]
+        rows = {span for _, table in self._tables for span in table.body}
+        self.rows = frozenset(part for part, span in enumerate(self.spans) if span in rows)
 
     def _parts(self, sentences: SentenceSplitter) -> Iterator[Span]:
         """Yield the sentences outside of tables and the rows of tables, in order."""
         start = 0
-        for table in self._within:
-            yield from self._sentences(sentences, start, table.head.start)
-            yield from table.rows
-            start = table.rows[-1].end
-        yield from self._sentences(sentences, start, len(self.text))
-
-    def _sentences(self, sentences: SentenceSplitter, start: int, end: int) -> Iterator[Span]:
-        for one in sentences(self.text[start:end]):
-            yield Span(start=start + one.start, end=start + one.end)
+        for around, table in [*self._tables, (Span(start=len(self.text), end=len(self.text)), None)]:
+            for one in sentences(self.text[start : around.start]):
+                yield Span(start=start + one.start, end=start + one.end)
+            yield from table.body if table else ()
+            start = around.end
 
     def shown(self, part: int) -> str:
         """Return the words of a sentence."""
@@ -190,7 +185,7 @@ class Passage:
             out[placed.part].append(placed)
         return dict(out)
 
-    def cell_at(self, part: int, span: Span) -> Headed | None:
+    def cell_at(self, part: int, span: Span) -> Cell | None:
         """Return the cell in which a span of a sentence begins; None outside of tables."""
         start = self.spans[part].start + span.start
         at = bisect_right(self._cells, start, key=lambda cell: cell.span.start) - 1
@@ -209,11 +204,9 @@ class Passage:
             yield replace(one, values=(*one.values, *(value * by for value in one.values for by in more)))
 
     @cached_property
-    def _cells(self) -> list[Headed]:
+    def _cells(self) -> list[Cell]:
         """The cells of the tables below their heads, in order."""
-        if self._table:
-            return [Headed(span=cell.span, head=" ".join(cell.header)) for cell in self._table.cells]
-        return [cell for table in self._within for cell in table.cells]
+        return [cell for _, table in self._tables for cell in table.cells]
 
 
 class Passages:

@@ -120,15 +120,6 @@ def covered(asked: QuestionWords, quote: Quote) -> float:
     return asked.match(words(quote.text), words(f"{chunk.context} {chunk.title}")).covered
 
 
-def covered_by_line(asked: QuestionWords, quote: Quote) -> float:
-    """Return the same share for all of the line of a sentence: an item of minutes names its subject only once."""
-    chunk = quote.hit.chunk
-    start = chunk.text.rfind("\n", 0, quote.span.start) + 1
-    end = chunk.text.find("\n", quote.span.end)
-    line = chunk.text[start : end if end >= 0 else len(chunk.text)]
-    return asked.match(words(line), words(f"{chunk.context} {chunk.title}")).covered
-
-
 def with_older(draft: Draft, older: Sequence[Quote], lead: str) -> Draft:
     """Return a draft with what older versions say below it."""
     first = len(draft.citations) + 1

@@ -299,9 +299,7 @@ class _AskedRow:
         column = table.columns[n] - table.subject
         own = self._named_by(cell) if is_label else self.cells[n]
         beside = [one.column for one in self.row.cells[1 : self.names]] if is_label else []
-        # A cell that repeats its heading is no key of the row: "ext. 12" below "Extension".
-        keys = (some - table.columns[at] for at, some in self.cells.items() if at not in (n, *beside))
-        others = frozenset[int]().union(*keys)
+        others = frozenset[int]().union(*(some for at, some in self.cells.items() if at not in (n, *beside)))
         others -= table.subject
         together = in_row | column | others
         figure = is_figure(cell.text)
