@@ -148,9 +148,12 @@ def _merged(wide: Iterable[tuple[Hit, Hit]], outlines: Mapping[str, Outlined | N
         same = [one for one in out if _overlap(one.chunk, hit.chunk)] if outline else []
         if not same or outline is None:
             out.append(hit)
-        elif some := next((some for some in (same, same[:1]) if _length([hit, *some]) <= LONGEST), None):
-            joined = _spanning(some[0], outline, _hull([hit, *some]))
-            out = [joined if one is some[0] else one for one in out if one is some[0] or one not in some]
+            continue
+        best, *rest = same
+        rest = rest if _length([hit, *same]) <= LONGEST else []
+        if _length([hit, best, *rest]) <= LONGEST:
+            joined = _spanning(best, outline, _hull([hit, best, *rest]))
+            out = [joined if one is best else one for one in out if all(one is not other for other in rest)]
         elif all(_hull([one, found]) != _hull([one]) for one in same):
             out.append(found)
     return out

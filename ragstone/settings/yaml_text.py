@@ -60,7 +60,7 @@ def read_word_file(file: Path) -> Any:
 
 
 def _keep(kept: Path, values: Any) -> None:
-    """Write a file of values if JSON returns them as they are. A folder that cannot be written is none of our trouble.
+    """Write a file of values if JSON returns them as they are; not where the folder cannot be written.
 
     Other processes see the old file or the new one, never a part.
     """

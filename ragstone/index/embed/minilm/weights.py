@@ -73,19 +73,13 @@ class Weights:
         return values
 
 
+@cache
 def vocabulary() -> tuple[str, ...]:
-    """Return the words and parts of words that the model knows, in the order of their ids.
+    """Return the words and parts of words that the model knows, in the order of their ids; read once for all models.
 
     Raises:
         Damaged: the file is not the one expected.
     """
-    return _vocabulary(SHA256["vocab.txt"])
-
-
-@cache
-def _vocabulary(sha256: str) -> tuple[str, ...]:
-    """Return the words of the file with this hash, which several models need."""
-    del sha256
     return tuple(verified(FOLDER / "vocab.txt").decode().split("\n")[:-1])
 
 
