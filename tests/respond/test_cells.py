@@ -663,18 +663,3 @@ def test_adds_up_the_years_of_a_row(years: str) -> None:
     assert answer(f"What was the total spent on heating {years}?", HALL).text.splitlines()[-1] == (
         "1,000 + 950 + 900 = 2,850 [1][2][3]"
     )
-
-
-def test_a_price_does_not_answer_who() -> None:
-    prices = hit(
-        "Thing | Charge | Per | Remarks\nKiln hire | 14 | half day | trained only\nWheel | 9 | hour | -", "Fees", 1
-    )
-    assert looked("Who is trained on the kiln?", prices).row <= CAP
-    assert looked("Who may hire the kiln?", ROTA, prices).probability <= CAP
-
-
-def test_a_name_in_the_column_of_people_is_no_mere_label() -> None:
-    staff = hit("Name | Role | Since\nIvo Lund | Treasurer | 2023\nAda Holm | Miller | 2021", "Who does what", 1)
-    found = looked("Who is the treasurer?", staff)
-    assert found.cells[0].cell.text == "Ivo Lund"
-    assert found.probability > 0.5

@@ -26,8 +26,8 @@ from ragstone.respond.drafts import cite
 from ragstone.respond.links import strip_links
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, lacking, lowered
-from ragstone.respond.tables.asked import Asked, Named, items, named_in, terms
-from ragstone.respond.tables.cell_kinds import fits, is_figure, naming, unit_in
+from ragstone.respond.tables.asked import Asked, Named, items, terms
+from ragstone.respond.tables.cell_kinds import is_figure, naming, unit_in
 from ragstone.respond.tables.contradicted import contradictions
 from ragstone.respond.tables.dates import dates
 from ragstone.respond.tables.features import TableCell, cells_of
@@ -109,8 +109,6 @@ class TableReader:
         cell = looked.cells[0].cell
         in_words = question.kind in EXPLAINED or asked.in_words
         if (in_words and is_figure(cell.text)) or (asked.counts and not asked.calculates and _is_money(asked, cell)):
-            looked = replace(looked, probability=min(CAP, looked.probability), row=min(CAP, looked.row))
-        if question.kind == "person" and not _may_name(asked, best):
             looked = replace(looked, probability=min(CAP, looked.probability), row=min(CAP, looked.row))
         return self._with_row(looked)
 
@@ -222,22 +220,6 @@ def _is_named(lack: Lack, chunk: Chunk) -> bool:
     return bool(named) and all(
         around.has(one) if one.concept >= 0 else all(word.lower in frame for word in one.words) for one in named
     )
-
-
-def _may_name(asked: Asked, best: TableCell) -> bool:
-    """Return whether a row may have the name of somebody in another cell than those that the question names.
-
-    A name has no small letters at the beginning of its words, and stands in a column of people in any case.
-    """
-    if fits(asked, " ".join(best.cell.header).lower()):
-        return True
-    others = (cell.text for cell in best.row.cells if not asked.named_by(named_in(cell.text)))
-    return any(_is_written_like_name(text) for text in others)
-
-
-def _is_written_like_name(text: str) -> bool:
-    said = [word for word in words(text) if not word.stop]
-    return bool(said) and not any(word.value or word.span.of(text)[0].islower() for word in said)
 
 
 def _lies_in(one: Span, other: Span) -> bool:

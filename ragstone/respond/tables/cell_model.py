@@ -141,7 +141,7 @@ def certainty_of(asked: Asked, best: CellFeatures, share: float, *, lone: bool, 
         calculates=float(asked.calculates),
         orders=float(orders),
         words=math.log(1 + len(asked.items)),
-        first=best.first * (not (asked.person and best.asks > 0)),  # a name below "Name" is no mere label
+        first=best.first,
         lone=float(lone),
     )
 
