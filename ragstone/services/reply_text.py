@@ -10,31 +10,13 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import cache
 
 from ragstone.core.answers import Piece, Reply
 from ragstone.core.errors import EmptyReply
 from ragstone.services import unwrapped
 
 _TAG = r"(?:seed:|antml:|ant)?(?:think(?:ing)?|thoughts?|reasoning|reflection|analysis|scratchpad)"
-_MARK = re.compile(
-    rf"""
-    (?P<final><\|channel\|>\s*final[^<\n]*(?:<\|constrain\|>[^<\n]*)?<\|message\|>)
-    |(?P<channel><\|channel\|>\s*\w+[^<\n]*(?:<\|constrain\|>[^<\n]*)?<\|message\|>|<\|channel>\s*thought\b)
-    |(?P<open><{_TAG}(?:\s[^<>\n]*)?>|\[THINK\]|◁think▷|<\|(?:START_THINKING|begin_of_thought)\|>
-        |<details\s+type="reasoning"[^<>\n]*>)
-    |(?P<close></{_TAG}>|\[/THINK\]|◁/think▷|<\|(?:END_THINKING|end_of_thought)\|>|<channel\|>)
-    |(?P<user><\|im_start\|>user|<\|start_header_id\|>user|<start_of_turn>user|<\|user\|>|<\|start\|>user|<｜User｜>)
-    |(?P<role>(?:<\|im_start\|>|<start_of_turn>|<\|start\|>)\s*(?:assistant|model)\n?
-        |<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>)
-    |(?P<token><\|[\w▁-]{{1,40}}\|>|<｜[^｜<>\n]{{1,40}}｜>|</?s>|<(?:bos|eos|pad|unk|end_of_turn|start_of_turn)>
-        |\[/?INST\]|<</?SYS>>)
-    |(?P<wrap></?(?:answer|final_answer|response)>)
-    |(?P<details></details>)
-    |(?P<ticks>`+|~~~+)
-    |(?P<line>\n)
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
 _PARTIAL = re.compile(
     r"(?:(?:<\|(?:channel|start|im_start|start_header_id|constrain)\|>|<\|channel>|<start_of_turn>)"
     r"[^<\n]{0,40}(?:<(?:\|\w{0,24}\|?)?)?|<(?:[/|｜<A-Za-z][^<>\n]{0,60})?|\[/?[A-Z]{0,5}|◁/?\w{0,6}|`+|~+"
@@ -138,7 +120,7 @@ class Cleaner:
     def _scan(self, end: int) -> None:
         """Read the text up to this place."""
         start, text = 0, self._rest
-        for mark in _MARK.finditer(text, 0, end):
+        for mark in _mark().finditer(text, 0, end):
             if self._over:
                 break
             self._put(text[start : mark.start()])
@@ -194,7 +176,7 @@ class Cleaner:
         if closes:
             self._closed_at = len(self._block)
         if not self._depth:
-            self._thoughts.append(_MARK.sub(_kept_line, self._block))
+            self._thoughts.append(_mark().sub(_kept_line, self._block))
             self._has_thought, self._block = True, ""
         return True
 
@@ -219,12 +201,12 @@ class Cleaner:
         """Decide what thinking that does not end is."""
         block, self._depth = self._block, 0
         if self._closed_at:  # it opened twice and closed once
-            self._thoughts.append(_MARK.sub(_kept_line, block[: self._closed_at]))
+            self._thoughts.append(_mark().sub(_kept_line, block[: self._closed_at]))
             self._put(block[self._closed_at :])
         elif self._inline and self._text:  # a tag in a sentence
             self._put(block)
         else:
-            self._thoughts.append(_MARK.sub(_kept_line, block))
+            self._thoughts.append(_mark().sub(_kept_line, block))
         self._has_thought = True
 
     # ------------------------------------------------------------ waiting
@@ -308,7 +290,7 @@ def _without_words(name: str, reply: Reply) -> str:
 
 def _answer_after(reasoning: str) -> str:
     """Return the answer that a server put into the field of the reasoning, after the end of the thinking."""
-    ends = [mark for mark in _MARK.finditer(reasoning) if mark.lastgroup in ("close", "final")]
+    ends = [mark for mark in _mark().finditer(reasoning) if mark.lastgroup in ("close", "final")]
     if not ends:
         return ""
     cleaner = Cleaner(Habits(thinks_first=False))
@@ -329,3 +311,27 @@ def _is_quoted(before: str, following: str) -> bool:
 def _kept_line(mark: re.Match[str]) -> str:
     """Return what is kept of a mark within thinking: line breaks and code."""
     return mark[0] if mark.lastgroup in ("line", "ticks") else ""
+
+
+@cache
+def _mark() -> re.Pattern[str]:
+    """Return a pattern of all marks; it takes long to compile, and only replies of a model need it."""
+    return re.compile(
+        rf"""
+        (?P<final><\|channel\|>\s*final[^<\n]*(?:<\|constrain\|>[^<\n]*)?<\|message\|>)
+        |(?P<channel><\|channel\|>\s*\w+[^<\n]*(?:<\|constrain\|>[^<\n]*)?<\|message\|>|<\|channel>\s*thought\b)
+        |(?P<open><{_TAG}(?:\s[^<>\n]*)?>|\[THINK\]|◁think▷|<\|(?:START_THINKING|begin_of_thought)\|>
+            |<details\s+type="reasoning"[^<>\n]*>)
+        |(?P<close></{_TAG}>|\[/THINK\]|◁/think▷|<\|(?:END_THINKING|end_of_thought)\|>|<channel\|>)
+        |(?P<user><\|im_start\|>user|<\|start_header_id\|>user|<start_of_turn>user|<\|user\|>|<\|start\|>user|<｜User｜>)
+        |(?P<role>(?:<\|im_start\|>|<start_of_turn>|<\|start\|>)\s*(?:assistant|model)\n?
+            |<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>)
+        |(?P<token><\|[\w▁-]{{1,40}}\|>|<｜[^｜<>\n]{{1,40}}｜>|</?s>|<(?:bos|eos|pad|unk|end_of_turn|start_of_turn)>
+            |\[/?INST\]|<</?SYS>>)
+        |(?P<wrap></?(?:answer|final_answer|response)>)
+        |(?P<details></details>)
+        |(?P<ticks>`+|~~~+)
+        |(?P<line>\n)
+        """,
+        re.VERBOSE | re.IGNORECASE,
+    )
