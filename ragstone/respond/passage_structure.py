@@ -52,6 +52,7 @@ _LABEL_WORDS = 2
 """Words of a label before code, such as the tab title "C++": a line without closing punctuation."""
 _BOTH_ENDS = 2
 _ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", "।", "۔", "؟")
+_SENTENCE_ENDS = tuple(end for end in _ENDS if end not in ":;")
 _CLOSING = "\"'”’“»)]*_`"
 
 
@@ -129,6 +130,11 @@ def is_caption(text: str, span: Span) -> bool:
 def is_item(text: str, span: Span) -> bool:
     """Return whether a sentence begins in a line that is a list item."""
     return _ITEM.match(_line_of(text, span)) is not None
+
+
+def is_mark(text: str) -> bool:
+    """Return whether a text is only the mark of a list item."""
+    return _ITEM.fullmatch(text) is not None
 
 
 def is_step(text: str, span: Span) -> bool:
@@ -238,17 +244,25 @@ def list_around(text: str, span: Span, longest: int = MAX_QUOTE, *, any_list: bo
         start = introduction + len(text[introduction:]) - len(text[introduction:].lstrip())
     elif not any_list and not _STEP.match(text, first):
         return None
-    ends = _list_ends(text, first)
-    # Numbered paragraphs with blank lines between are no steps: each says something of its own.
-    end = next(ends) if not any_list and _is_numbered_paragraph(text, first) else max(ends)
+    end = max(_list_ends(text, first))
     return Span(start=start, end=end) if end - start <= longest else None
 
 
-def _is_numbered_paragraph(text: str, start: int) -> bool:
-    """Return whether an item follows another one after a blank line."""
-    above = text[:start].rstrip()
-    is_apart = "\n\n" in text[len(above) : start] and _STEP.match(text, start) is not None
-    return is_apart and _STEP.match(text, above.rfind("\n\n") + 2 if "\n\n" in above else 0) is not None
+def item_around(text: str, span: Span) -> Span | None:
+    """Return the list item in which a sentence stands, without its mark, if it says something of its own.
+
+    Such an item ends as a sentence does, as the points of minutes and the rules of a house do. None for others: those
+    of "Bring: a towel, a lock" say nothing without their list.
+    """
+    start = text.rfind("\n", 0, span.start) + 1
+    while start > 0 and not _ITEM.match(text, start) and _belongs_to_list(text[start : _line_end(text, start)]):
+        start = text.rfind("\n", 0, start - 1) + 1
+    mark = _ITEM.match(text, start)
+    if mark is None:
+        return None
+    item = Span(start=min(mark.end(), span.start), end=next(_list_ends(text, start)))
+    is_whole = item.of(text).rstrip().rstrip(_CLOSING).endswith(_SENTENCE_ENDS)
+    return item if is_whole and item.end - item.start <= MAX_QUOTE else None
 
 
 def block_around(text: str, span: Span) -> Span | None:

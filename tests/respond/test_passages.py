@@ -206,7 +206,32 @@ def test_numbered_paragraphs_are_no_steps():
     found, span = hit(text), Span(start=text.index("The feast"), end=text.index("rain.") + 5)
     quote = quote_of(read("When is the feast?"), Sentence(hit=found, place=0, number=2, span=span, own=0.5), [found])
     assert quote is not None
-    assert quote.text == "2. The feast is in May, on the first Sunday that has no rain. Bring\nbread."
+    assert quote.text == "The feast is in May, on the first Sunday that has no rain. Bring\nbread."
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When is the wheel oiled?", "Wheel. It is oiled on Mondays, before the first sack."),
+        ("How do I oil the wheel?", "{all}"),
+        ("What is there to know about the wheel?", "Wheel. It is oiled on Mondays, before the first sack."),
+    ],
+)
+def test_item_that_says_something_is_quoted_alone_unless_all_are_asked_for(question: str, expected: str):
+    text = "1) Cat. Is well again.\n2) Wheel. It is oiled on Mondays, before the first sack.\n3) Feast. In May."
+    found, span = hit(text), Span(start=text.index("It is oiled"), end=text.index("sack.") + 5)
+    quote = quote_of(read(question), Sentence(hit=found, place=0, number=3, span=span, own=0.5), [found])
+    assert quote is not None
+    assert quote.text == expected.format(all=text)
+
+
+def test_item_that_needs_its_list_is_quoted_with_it():
+    text = "Bring to the feast:\n- a cup\n- bread of the mill\n- a coat"
+    found, span = hit(text), Span(start=text.index("bread"), end=text.index(" mill") + 5)
+    asked = read("What is there to eat at the feast?")
+    quote = quote_of(asked, Sentence(hit=found, place=0, number=2, span=span, own=0.5), [found])
+    assert quote is not None
+    assert quote.text == text
 
 
 def test_item_of_a_loose_list_stands_alone():

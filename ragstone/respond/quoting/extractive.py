@@ -36,7 +36,17 @@ from ragstone.respond.quoting.likely_passage import likely_draft
 from ragstone.respond.quoting.older_rows import older_rows
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quoted_text import have_rows, labels_of, written
-from ragstone.respond.quoting.quotes import Likely, Quote, best, chosen, likely_of, passages, whole_lists, words_of
+from ragstone.respond.quoting.quotes import (
+    WHOLE_LISTS,
+    Likely,
+    Quote,
+    best,
+    chosen,
+    likely_of,
+    passages,
+    whole_lists,
+    words_of,
+)
 from ragstone.respond.quoting.rivals import (
     Rivals,
     are_of_several_versions,
@@ -57,8 +67,6 @@ from ragstone.respond.tables.lookup import Looked
 from ragstone.settings import RespondSettings
 
 _WORD = re.compile(r"\w+")
-WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
-"""The kinds of question that ask for a whole list, or for all steps."""
 OF_SOMETHING: frozenset[Kind] = frozenset({"confirmation"})
 """The kinds of question whose answer must be about everything that they name, because it may be no."""
 

@@ -180,6 +180,9 @@ def _own_date(metadata: Metadata) -> str:
 def _before(text: str, passage: Span, span: Span) -> str:
     """Return the words of a passage before those that likely answer, as they read, and the blank between both."""
     words = text[passage.start : span.start]
+    above, line_break, mark = words.rpartition("\n")
+    if mark and structure.is_mark(mark):  # of the list item that the words are
+        return structure.unwrapped(strip_links(above)) + line_break + mark
     blank = "\n" if "\n" in words[len(words.rstrip()) :] else " "
     return structure.unwrapped(strip_links(words)) + blank if words.strip() else ""
 

@@ -26,6 +26,8 @@ _WORD = re.compile(r"\w+")
 _ONE_WORD = re.compile(r"[^\W\d_]+[.!]\s+")
 _GAP = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,2}[.)])\s+|\[\d{1,3}\]\s*)?")
 """What may stand between two sentences of one passage: white space, and the mark of a list item or a footnote."""
+WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
+"""The kinds of question that ask for a whole list, or for all steps."""
 _TYPED: frozenset[Kind] = frozenset({"keywords", "statement"})
 """The kinds of questions that are none by their form."""
 _FEW = 2
@@ -80,7 +82,7 @@ def quote_of(question: Question, sentence: Sentence, hits: Sequence[Hit]) -> Quo
     if structure.is_directive(chunk.text, span):
         return None
     extended = (
-        structure.list_around(chunk.text, span)
+        _in_list(question, chunk.text, span)
         or structure.block_around(chunk.text, span)
         or structure.with_introduced(chunk.text, span)
     )
@@ -92,6 +94,14 @@ def quote_of(question: Question, sentence: Sentence, hits: Sequence[Hit]) -> Quo
         if after is None:
             return None  # it introduces a chunk that was not found
     return replace(quote, span=_with_yes_or_no(chunk, structure.with_term(chunk.text, extended)), code=after)
+
+
+def _in_list(question: Question, text: str, span: Span) -> Span | None:
+    """Return what is quoted of a list that reads only as a whole: one item, if that will do; None outside of one."""
+    around = structure.list_around(text, span)
+    if around is None or question.kind in WHOLE_LISTS:
+        return around
+    return structure.item_around(text, span) or around
 
 
 def likely_of(
