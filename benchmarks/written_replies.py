@@ -45,6 +45,18 @@ SAME = 0.6
 
 FALSE_WEIGHT = 0.25
 """Weight of a false reply in the calibration: there is one for each right one, and of real replies most are right."""
+EMPTY = (
+    "The dummy says something about it [1].",
+    "Hello! How can I help you today?",
+    "This is a test response from the mock model [1].",
+    "I am a language model and this is the answer to your question [1].",
+    "The answer is in the documents [1][2].",
+    "Lorem ipsum dolor sit amet, consectetur adipiscing elit.",
+    "It depends on several factors [2].",
+)
+"""Replies of servers that only play a model, and of models that have not read."""
+OTHER = 7
+"""Places from a reply to the one that stands in for a reply to another question."""
 BINS = 10
 Floats = NDArray[np.float64]
 TROUBLE = "trouble.txt"
@@ -85,6 +97,7 @@ class Counted:
     caught: Counter[str] = field(default_factory=Counter[str])
     inputs: list[tuple[str, tuple[float, ...], bool]] = field(default_factory=list[tuple[str, tuple[float, ...], bool]])
     seconds: list[float] = field(default_factory=list[float])
+    strays: list[tuple[str, tuple[float, ...], bool]] = field(default_factory=list[tuple[str, tuple[float, ...], bool]])
     trouble: list[str] = field(default_factory=list[str])
     again: dict[str, SecondCounts] = field(default_factory=lambda: {one.name: SecondCounts() for one in JUDGES})
 
@@ -95,8 +108,11 @@ async def measure(options: Options) -> Result:
     return summary(counted, left_out, await measured(options))
 
 
-async def replayed(options: Options) -> tuple[dict[Use, Counted], list[str]]:
-    """Return what is counted over the replies, and the collections that are left out for lack of their data."""
+async def replayed(options: Options, *, strays: bool = False) -> tuple[dict[Use, Counted], list[str]]:
+    """Return what is counted over the replies, and the collections that are left out for lack of their data.
+
+    With ``strays`` also replies that have nothing to do with the question are read.
+    """
     counted: dict[Use, Counted] = {"fit": Counted(), "test": Counted()}
     of_collections: dict[str, list[WrittenReply]] = {}
     for place, reply in enumerate(replies()):
@@ -105,21 +121,45 @@ async def replayed(options: Options) -> tuple[dict[Use, Counted], list[str]]:
     left_out = [name for name in of_collections if name not in WRITTEN and options.data is None]
     for name, some in of_collections.items():
         if name not in left_out:
-            await _replay(options, name, some, counted[some[0].use])
+            await _replay(options, name, some, counted[some[0].use], strays=strays)
             progress(f"{name}: {len(some)} replies")
     return counted, left_out
 
 
-async def _replay(options: Options, name: str, some: Sequence[WrittenReply], to: Counted) -> None:
+async def _replay(options: Options, name: str, some: Sequence[WrittenReply], to: Counted, *, strays: bool) -> None:
     settings = [*NO_CACHE, "respond.model.name=benchmarks.replies:Replayed"]
     with opened(options.keep / "replies" / name.replace(" ", "-"), settings) as kb:
         await kb.documents.add(list(collection(options.data, name).documents))
         with second_calls(kb) as calls, kb.current() as version:
             search, request, answerer = Search(version), Request.by_owner(), version.models.answerer()
             assert isinstance(answerer, WritingAnswerer)
-            for reply in some:
+            for place, reply in enumerate(some):
                 found = await search.in_conversation(read(reply.question), (), None, request, Timings())
-                await _one(reply, with_passages(version, found), answerer, calls, to)
+                evidence = with_passages(version, found)
+                await _one(reply, evidence, answerer, calls, to)
+                if strays and (text := _stray(some, place)):
+                    hits = answerer.prompt(evidence, (), answerer.room()).hits
+                    answer = await _written(answerer, evidence, hits, text)
+                    to.strays.append((name, features(answer.proofs), False))
+
+
+def _stray(some: Sequence[WrittenReply], place: int) -> str:
+    """Return a reply that does not answer the question: in turn an empty one and one to another question, if any."""
+    if place % 2 == 0:
+        return f"FOUND: yes\n{EMPTY[place // 2 % len(EMPTY)]}"
+    other = some[(place + OTHER) % len(some)]
+    if other.kind == "refusal" or other.question == some[place].question:
+        return ""
+    return other.first_line + other.text({number: number for number in range(1, len(other.passages) + 1)})
+
+
+async def _written(answerer: WritingAnswerer, evidence: Evidence, hits: Sequence[Hit], text: str) -> WrittenAnswer:
+    """Return a reply as it is checked."""
+    request = Request.by_owner()
+    async with aclosing(answerer.written(evidence.question, request, hits, pieces(text))) as parts:
+        answer = [part async for part in parts][-1]
+    assert isinstance(answer, WrittenAnswer)
+    return answer
 
 
 async def _one(
@@ -135,13 +175,7 @@ async def _one(
         to.missed += 1  # the prompt lacks what the reply was written from
         return
 
-    async def written(text: str) -> WrittenAnswer:
-        """Return a reply as it is checked."""
-        async with aclosing(answerer.written(evidence.question, request, hits, pieces(text))) as parts:
-            answer = [part async for part in parts][-1]
-        assert isinstance(answer, WrittenAnswer)
-        return answer
-
+    written = partial(_written, answerer, evidence, hits)
     text, asked = reply.text(known), Replayed.asked
     Replayed.text = reply.first_line + text
     draft, plain = await drafted(answerer, evidence, request), await written(text)

@@ -150,6 +150,16 @@ def test_shows_what_nothing_proves(embedder: MiniLM):
     assert answer.rightness < 0.6
 
 
+def test_a_reply_without_a_citation_that_holds_is_hardly_right(embedder: MiniLM):
+    empty = draft(streamed(embedder, ScriptedModel("The mock says some words about it [1]."), evidence(embedder)))
+    assert [(one.state, one.markers) for one in empty.statements] == [("unchecked", ())]
+    assert empty.rightness is not None
+    assert empty.rightness < 0.5
+    cited = draft(streamed(embedder, ScriptedModel("Masks are sold at the entrance [1]."), evidence(embedder)))
+    assert cited.rightness is not None
+    assert cited.rightness > 0.75
+
+
 def test_events_make_up_the_answer(embedder: MiniLM):
     model = ScriptedModel("Masks are sold at the entrance for two euros [1]. The museum was founded in 1921 [1].")
     parts = streamed(embedder, model, evidence(embedder))
