@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from ragstone.core.records import Span
 from ragstone.language import lexicon
@@ -25,6 +25,7 @@ _TIMES_LONGER = 2
 """How much longer the line below a heading is, at least, if no blank line sets it apart."""
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_LINE = re.compile(r"^[ \t]*\S[^\n]*$", re.MULTILINE)
 _HASHES = re.compile(r"#{1,6}[ \t]")
 _LINKS = re.compile(r"(?:\[?!?\[[^\[\]]*\]\([^()]*\)(?:\]\([^()]*\))?[\s|]*|<!--.*?-->\s*)+", re.DOTALL)
 _UNDERLINE = re.compile(r"\n {0,3}(=+|-{3,})[ \t]*(?:\n|$)")
@@ -84,6 +85,19 @@ def _is_numbered_heading(text: str, start: int, end: int) -> bool:
         return False
     above = _NUMBERED.match(before, before.rfind("\n") + 1)
     return above is None or int(above[1]) + 1 != int(number[1])
+
+
+def heading_above(text: str, position: int) -> str:
+    """Return the nearest heading of a text above a position, without its marks; empty without one."""
+    above = [one for one in _headings(text) if one.end <= position]
+    return above[-1].of(text).strip("#*_ ") if above else ""
+
+
+@lru_cache(maxsize=512)
+def _headings(text: str) -> tuple[Span, ...]:
+    """Return the lines of a text that are headings; one within code is none."""
+    lines = (Span(start=one.start(), end=one.end()) for one in _LINE.finditer(text))
+    return tuple(one for one in lines if is_heading(text, one) and not code_around(text, one.start))
 
 
 def is_only_heading(text: str) -> bool:

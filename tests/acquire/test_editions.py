@@ -56,6 +56,13 @@ def test_reads_version_from_document(
     assert edition(document) == {"version_of": "travel policy", **found}
 
 
+@pytest.mark.parametrize(
+    "title", ["Mill meeting, 3 September 2026", "Mill meeting 18.6.2026", "2026-03-12 Mill meeting"]
+)
+def test_meetings_of_several_days_are_versions_of_one_document(title: str) -> None:
+    assert edition(Document(id="notes.md", title=title, text=""))["version_of"] == "mill meeting"
+
+
 def test_rows_and_numbered_files_are_no_versions() -> None:
     assert edition(Document(id="fees.csv#3", title="Fee", text="", metadata={"path": "fees.csv"})) == {}
     assert edition(Document(id="12.txt", text="")) == {}

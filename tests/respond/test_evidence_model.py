@@ -54,3 +54,14 @@ def test_the_chunks_that_count_are_the_best() -> None:
 def test_equal_best_chunks_leave_similarities_bounded() -> None:
     *_, last = _features((0.3,), (0.3,), (0.3,), (0.9,), (0.1,))
     assert abs(last.similar) < 3
+
+
+def test_a_sentence_has_the_words_of_the_heading_above_it() -> None:
+    text = "## Repairs of the lighthouse lamp\n\nAnna Berg.\n\n## Flags\n\nOle Dahl."
+    (piece,) = chunk.split(Document(id="a", title="", text=text), ChunkSettings(), lambda _: [])
+    hit = Hit(chunk=piece, score=1.0)
+    spans = [span for span in chunk.sentences(text) if span.of(text) in ("Anna Berg.", "Ole Dahl.")]
+    sentences = [Sentence(hit=hit, place=0, number=n, span=span, own=0.5) for n, span in enumerate(spans)]
+    first, second = features_of(QUESTION, sentences, lambda words, _: [1.0] * len(words), Request.by_owner())
+    assert first.covered_titled > 0.5
+    assert second.covered_titled == 0.0

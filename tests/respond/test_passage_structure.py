@@ -14,6 +14,7 @@ from ragstone.respond.passage_structure import (
     code_around,
     ends_in_code,
     has_lines,
+    heading_above,
     introduces_next_chunk,
     is_caption,
     is_directive,
@@ -306,3 +307,9 @@ def test_a_numbered_line_apart_is_a_heading_and_no_item() -> None:
     headings = [one for one in ("3. Water", "1. Fill the can", "2. Close the tap") if is_heading(text, at(one, text))]
     assert headings == ["3. Water"]
     assert is_heading(text, at("Water", text)), "the sentence without its number"
+
+
+def test_the_heading_above_a_sentence_is_the_nearest_outside_code() -> None:
+    text = "Early.\n\n## The wheel\n\nIt turns.\n\n```\n# no heading\n```\n\nIt stops.\n\n## The feast\n\nIn May."
+    above = {words: heading_above(text, text.index(words)) for words in ("Early", "It turns", "It stops", "In May")}
+    assert above == {"Early": "", "It turns": "The wheel", "It stops": "The wheel", "In May": "The feast"}

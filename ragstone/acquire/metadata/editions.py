@@ -14,6 +14,7 @@ from ragstone.acquire.metadata import dates
 from ragstone.core.editions import OUTDATED, VALID_UNTIL, VERSION, VERSION_OF
 from ragstone.core.records import AS_OF, DATE_KEYS, Document, Metadata
 from ragstone.language import lexicon, plain
+from ragstone.language.days import days_in
 from ragstone.language.words import any_of
 
 _HEAD = 2000
@@ -59,6 +60,8 @@ def edition(document: Document) -> Metadata:
 
 def _family(name: str) -> str:
     """Return the words of a name that all versions have: without dates, the number of a version, and its state."""
+    for day in reversed(days_in(name)):
+        name = f"{name[: day.span.start]} {name[day.span.end :]}"
     name = _DATE.sub(" ", _numbered().sub(" ", plain(name).replace("_", " ")))
     words = [word for word in _WORD.findall(name) if word not in lexicon().months or len(word) <= 3]
     while len(words) > 1 and (words[-1] in _states(in_names=True) or words[0] in _states(in_names=False)):

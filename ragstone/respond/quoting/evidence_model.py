@@ -22,6 +22,7 @@ from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question
 from ragstone.core.request import Request
 from ragstone.language.facts import Word, words
+from ragstone.respond.passage_structure import heading_above
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.scored import Sentence, Told, language_at_start, refers_back
 
@@ -104,6 +105,7 @@ def features_of(
         if sentence.place not in titles:
             titles[sentence.place] = (words(f"{chunk.context} {chunk.title}"), language_at_start(chunk.text))
         title, language = titles[sentence.place]
+        heading = heading_above(chunk.text, sentence.span.start)
         sentence_words = words(sentence.text)
         match = asked.match(sentence_words)
         answers, evidence, short = _behind(sentence.told, surest)
@@ -115,7 +117,7 @@ def features_of(
                 after=at.get((sentence.place, sentence.number + 1), 0.0),
                 place=float(sentence.place),
                 covered=match.covered,
-                covered_titled=asked.match(sentence_words, title).covered,
+                covered_titled=asked.match(sentence_words, [*title, *words(heading)]).covered,
                 number=match.number,
                 name=match.name,
                 refers=float(refers_back(sentence.text, sentence_words, language)),

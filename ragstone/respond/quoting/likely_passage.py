@@ -150,11 +150,7 @@ def _below_its_name(quote: Quote, passage: Span) -> Span:
 def _heading_above(quote: Quote) -> str:
     """Return the nearest heading above a quote, in its chunk or before it; empty without one, and below "Hello,"."""
     chunk, text = quote.hit.chunk, quote.hit.chunk.text
-    lines = reversed(_pieces(text[: quote.span.start], _LINE_BREAK))
-    above = next(
-        (one for one in lines if structure.is_heading(text, one) and not structure.code_around(text, one.start)), None
-    )
-    named = above.of(text).strip("#*_ ") if above else chunk.heading
+    named = structure.heading_above(text, quote.span.start) or chunk.heading
     return "" if named.endswith(",") else named
 
 

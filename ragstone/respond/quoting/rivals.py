@@ -22,6 +22,7 @@ from ragstone.language import Phrases, lexicon
 from ragstone.language.days import dates_in
 from ragstone.language.facts import Vocabulary, initials, words
 from ragstone.respond.drafts import cite, moved
+from ragstone.respond.passage_structure import heading_above
 from ragstone.respond.proof.figure import Figure, same
 from ragstone.respond.proof.figures import figures
 from ragstone.respond.quoting.question_words import QuestionWords
@@ -117,7 +118,8 @@ def is_newer(quote: Quote, than: Quote, question: Question) -> bool:
 def covered(asked: QuestionWords, quote: Quote) -> float:
     """Return the share of the question's words that a sentence has, or the title and heading above it."""
     chunk = quote.hit.chunk
-    return asked.match(words(quote.text), words(f"{chunk.context} {chunk.title}")).covered
+    heading = heading_above(chunk.text, quote.span.start)
+    return asked.match(words(quote.text), words(f"{chunk.context} {chunk.title} {heading}")).covered
 
 
 def with_older(draft: Draft, older: Sequence[Quote], lead: str) -> Draft:
