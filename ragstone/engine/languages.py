@@ -25,8 +25,11 @@ LOOK_AHEAD = 20_000
 """Maximum number of items to read before the choice; most may be unchanged files."""
 CHARACTERS = 32_000_000
 """Maximum number of characters, and of bytes of pictures, to hold before the choice."""
-SECONDS = 3.0
-"""Time after which the documents read so far decide, because nothing is stored before."""
+SECONDS, PATIENCE = 3.0, 30.0
+"""Time after which enough documents decide that were read so far, because nothing is stored before; and the time after
+which any do, as of a folder of scans."""
+ENOUGH = 40
+"""Documents of which the sample is like the rest."""
 FOREIGN_SHARE = 0.2
 """Share of documents in other languages from which a multilingual embedder is worth its loss in English."""
 READ = 2000
@@ -66,14 +69,15 @@ def ahead(stream: Iterable[Acquired], stop: Event) -> tuple[list[Document], Iter
     Rows of a table are read in far less than `SECONDS`, so the sample is of all of them.
     """
     iterator, read, sample = iter(stream), list[Acquired](), Sample()
-    characters, until = 0, time.monotonic() + SECONDS
+    characters, begun = 0, time.monotonic()
     for acquired in iterator:
         check(stop)
         read.append(acquired)
         if isinstance(acquired, Document):
             sample.take(acquired)
             characters += len(acquired.text) + sum(map(len, acquired.pictures))
-        late = bool(sample.documents) and time.monotonic() > until
+        patience = SECONDS if len(sample.documents) >= ENOUGH else PATIENCE
+        late = bool(sample.documents) and time.monotonic() > begun + patience
         if late or characters >= CHARACTERS or len(read) == LOOK_AHEAD:
             break
     return sample.documents, chain(read, iterator)

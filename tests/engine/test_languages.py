@@ -77,6 +77,21 @@ def test_looking_ahead_loses_nothing_and_reads_no_more_than_needed(monkeypatch: 
     assert len(list(whole)) == 200
 
 
+@pytest.mark.parametrize(("seconds_each", "expected"), [(0.01, 100), (1.0, 31), (0.5, languages.ENOUGH), (40.0, 1)])
+def test_a_few_slow_documents_do_not_decide_unless_all_are_slow(
+    monkeypatch: pytest.MonkeyPatch, seconds_each: float, expected: int
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(languages.time, "monotonic", lambda: clock[0])
+
+    def stream() -> Iterator[Document]:
+        for number in range(100):
+            clock[0] += seconds_each
+            yield document(number, "x")
+
+    assert len(languages.ahead(stream(), Event())[0]) == expected
+
+
 @given(count=st.integers(0, 2000), size=st.integers(1, 50))
 def test_sample_is_as_large_as_it_can_be(count: int, size: int) -> None:
     sample = languages.Sample(size)
