@@ -38,7 +38,7 @@ from ragstone.question import read
 from ragstone.respond.tables.asked import Asked
 from ragstone.respond.tables.calculate import calculation, value_of
 from ragstone.respond.tables.cell_model import Certainty, certainty_of, shares
-from ragstone.respond.tables.features import CellFeatures, TableCell, cells_of, features_of
+from ragstone.respond.tables.features import FEATURES, Features, TableCell, cells_of, features_of, of_cell, values_of
 from ragstone.respond.tables.lookup import are_of_one, of_periods, together
 from tools.filing_questions import SOURCE, company_of, filing_questions
 
@@ -102,7 +102,7 @@ class Case:
     question: Asked
     subject: str
     cells: Sequence[TableCell]
-    known: Sequence[CellFeatures]
+    known: Features
     table: NDArray[np.float64]
     right: NDArray[np.bool_]
 
@@ -204,7 +204,7 @@ def _cases(asked: TableQuestion, how: How, question: Asked, hits: Sequence[Hit],
         return []
     known = features_of(question, cells)
     if how == "given":  # the order of the chunks of one table says nothing
-        known = [replace(one, place=0.0) for one in known]
+        known = replace(known, place=np.zeros(len(cells)))
     answers = {normal(one) for one in asked.answers}
     right = [asked.is_lookup and normal(one.cell.text) in answers and company(one.hit) == subject for one in cells]
     if asked.source == SOURCE:  # small figures are many
@@ -217,7 +217,7 @@ def _cases(asked: TableQuestion, how: How, question: Asked, hits: Sequence[Hit],
             subject=subject,
             cells=cells,
             known=known,
-            table=np.array([astuple(one) for one in known]),
+            table=values_of(known),
             right=np.array(right),
         )
     ]
@@ -231,10 +231,9 @@ def fitted_cells(some: Sequence[Case]) -> NDArray[np.float64]:
         for key in {(o.asked.source, o.how) for o in groups}
     }
     x = np.concatenate([one.table for one in groups])
-    names = [one.name for one in fields(CellFeatures)]
-    fixed = np.array([FIXED.get(name, 0.0) for name in names])
+    fixed = np.array([FIXED.get(name, 0.0) for name in FEATURES])
     chosen = x @ fixed
-    x[:, [name in FIXED for name in names]] = 0.0
+    x[:, [name in FIXED for name in FEATURES]] = 0.0
     y = np.concatenate([one.right for one in groups])
     sizes = [len(one.table) for one in groups]
     index, start = np.repeat(np.arange(len(groups)), sizes), np.r_[0, np.cumsum(sizes)[:-1]]
@@ -263,7 +262,7 @@ def best(case: Case, cells: NDArray[np.float64]) -> tuple[bool, Certainty]:
     shown = of_periods(case.question, case.cells, case.known, scored.tolist(), top)
     whole = together(case.cells, share, shown)
     known = certainty_of(
-        case.question, case.known[top], whole, lone=are_of_one(case.cells), orders=case.question.orders
+        case.question, of_cell(case.known, top), whole, lone=are_of_one(case.cells), orders=case.question.orders
     )
     if calculated := calculation(case.question.asks.operation, [one.cell for one in shown]):
         return case.subject == company(one.hit) and _is_close(
@@ -328,7 +327,7 @@ def main() -> None:
     model = fitted(some)
     print("all")
     report(some, model)
-    print({one.name: round(float(value), 2) for one, value in zip(fields(CellFeatures), model.cells, strict=True)})
+    print({name: round(float(value), 2) for name, value in zip(FEATURES, model.cells, strict=True)})
     names = ["bias", *(one.name for one in fields(Certainty))]
     print({name: round(float(value), 2) for name, value in zip(names, model.certainty, strict=True)})
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ragstone import question as reader
@@ -16,9 +16,11 @@ from ragstone.core.request import Request
 from ragstone.core.table import Cell, as_markdown, table_of
 from ragstone.respond.requirements.unmet import CAP
 from ragstone.respond.tables import TableReader, draft_of
+from ragstone.respond.tables.asked import Asked
 from ragstone.respond.tables.calculate import calculation, value_of
 from ragstone.respond.tables.cell_kinds import is_figure
 from ragstone.respond.tables.dates import Dates, only_day
+from ragstone.respond.tables.features import cells_of, features_of, values_of
 from ragstone.respond.tables.lookup import Looked
 
 HEADER = (
@@ -663,3 +665,40 @@ def test_adds_up_the_years_of_a_row(years: str) -> None:
     assert answer(f"What was the total spent on heating {years}?", HALL).text.splitlines()[-1] == (
         "1,000 + 950 + 900 = 2,850 [1][2][3]"
     )
+
+
+LABELS = st.sampled_from(["Rent", "Parking fee", "Total", "Deposit 2021", "Café", "WR-100", "1 May to 3 June", "-"])
+HEADINGS = st.sampled_from(["2021", "2022", "Price", "Item", "Share (%)", "No.", "Quarter ended June 30, 2022"])
+VALUES = st.sampled_from(["", "12", "$3,400", "45%", "Anna", "rent in 2021", "n/a", "2 May 2022", "Deposit"])
+QUESTIONS = st.sampled_from(
+    [
+        "How much was the rent in 2021?",
+        "Who is the owner of the deposit?",
+        "What share is the parking fee?",
+        "How high was revenue in the second quarter of 2022?",
+        "What is the latest price of WR-100 on 2 May 2022?",
+        "When is the parking fee due?",
+    ]
+)
+
+
+@given(
+    asked=QUESTIONS,
+    headings=st.lists(HEADINGS, min_size=2, max_size=4),
+    rows=st.lists(st.tuples(LABELS, st.lists(VALUES, min_size=3, max_size=3)), min_size=1, max_size=4),
+)
+def test_features_of_a_row_do_not_depend_on_other_rows(
+    asked: str, headings: list[str], rows: list[tuple[str, list[str]]]
+) -> None:
+    """What is read once for a row, a column or a table is combined for the right cells."""
+    lines = [" | ".join([label, *values][: len(headings)]) for label, values in rows]
+    first = hit("\n".join([" | ".join(headings), *lines]), "Prices", 1)
+    other = hit("\n".join([" | ".join(headings), *lines[::-1]]), "Prices", 1)
+    question = Asked(reader.read(asked), READER.weigh, Request.by_owner())
+    together = cells_of([first, other])
+    assume(together)
+    values = values_of(features_of(question, together)).tolist()
+    for row in {id(one.row): one.row for one in together}.values():
+        of_row = [n for n, one in enumerate(together) if one.row is row]
+        alone = features_of(question, [together[n] for n in of_row])
+        assert values_of(alone).tolist() == [values[n] for n in of_row]

@@ -14,13 +14,14 @@ from ragstone.core.request import Request
 from ragstone.core.span import Span
 from ragstone.language import lexicon, plain
 from ragstone.language.contacts import is_of_contact
-from ragstone.language.facts import Vocabulary, Word, words
+from ragstone.language.facts import STEM, Vocabulary, Word, form, words
 from ragstone.language.files import languages, measures
 from ragstone.language.money import names_money
 from ragstone.language.talk import amount_columns, amount_verbs
 from ragstone.respond.tables.dates import Dates
 from ragstone.respond.tables.ranges import Point, points_of
 
+_WORD = re.compile(r"[^\W_]+")
 _SHORT = 3
 """Letters of a word that has no plural."""
 _RANKED = r" (?:did|does) .*\b(?:take|finish|get|come|end|rank|achieve|win)\b"
@@ -137,6 +138,7 @@ class Named:
     def __init__(self, text: str) -> None:
         self.items = items(text)
         self._concepts = {item.concept for item in self.items if item.concept >= 0}
+        self._begins = {form(word)[:STEM] for item in self.items for word in item.words}
 
     @cached_property
     def _words(self) -> Vocabulary:
@@ -150,6 +152,10 @@ class Named:
     def has(self, item: Item) -> bool:
         """Return whether the text names a thing, in any form or by a synonym."""
         return item.concept in self._concepts or all(map(self._free.forms, item.words))
+
+    def may_have_of(self, other: Named) -> bool:
+        """Return whether the text may have a thing that another one names: it has a word that begins alike."""
+        return not (self._begins.isdisjoint(other._begins) and self._concepts.isdisjoint(other._concepts))
 
     def has_any(self, names: frozenset[str]) -> bool:
         """Return whether the text has one of some words as it is written there."""
@@ -186,6 +192,10 @@ class Asked:
         raw = [max(weight[word.lower] for word in one.words) * _force(one) + 1e-6 for one in self.items]
         self._halves = [one / sum(raw) / 2 for one in raw for _ in range(2)]
         self.named = Named(question)
+        self._plain = f" {_plain(self.text)} "
+        self._names = dict[str, frozenset[int]]()
+        self._shares = dict[str, float]()
+        self._weights = {frozenset[int](): 0.0}
         self.instant = bool(dates.days) and not dates.length and _INSTANT.search(lower) is not None
         self.figures = any(word[:1].isdigit() for word in names)
         self.dates = dates
@@ -276,16 +286,49 @@ class Asked:
         who_or_where = self.name or self.person or self.place
         return not self.number and (who_or_where or _CAUSE.search(plain(self.text)) is not None)
 
-    def named_by(self, text: Named) -> frozenset[int]:
+    def names_of(self, text: str) -> frozenset[int]:
         """Return which items a text names, as halves: one for the words of an item, and one for the item itself."""
+        if text not in self._names:
+            named = named_in(text)
+            self._names[text] = self._named_by(named) if named.may_have_of(self.named) else frozenset()
+        return self._names[text]
+
+    def _named_by(self, text: Named) -> frozenset[int]:
         words_ = {2 * n for n, item in enumerate(self.items) if text.has_words(item)}
         # "Expensive" is no form of "expenses".
         words_ -= {n for n in words_ & self.priced if not text.has_any(frozenset([self.items[n // 2].words[0].lower]))}
         return frozenset(words_ | {n + 1 for n in words_ if text.has(self.items[n // 2])})
 
+    def share_of(self, text: str) -> float:
+        """Return the share of the things that a text names that the question names, too; times do not count."""
+        if text not in self._shares:
+            some = [one for one in named_in(text).items if not _is_time(one)]
+            self._shares[text] = sum(map(self.named.has, some)) / len(some) if some else 0.0
+        return self._shares[text]
+
+    def has_literally(self, label: str) -> bool:
+        """Return whether the question has a label as it is written, and this says more than "total" does."""
+        return any(map(_tells, named_in(label).items)) and f" {_plain(label)} " in self._plain
+
     def weight(self, some: frozenset[int]) -> float:
         """Return the weight of some halves of items together; those of all items sum to 1."""
-        return sum(self._halves[n] for n in some)
+        if some not in self._weights:
+            self._weights[some] = sum(self._halves[n] for n in some)
+        return self._weights[some]
+
+
+@lru_cache(maxsize=8192)
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
+
+
+def _tells(item: Item) -> bool:
+    """Return whether a thing says more than "total" does."""
+    return item.concept >= 0 or not all(word.lower in terms().weak for word in item.words)
+
+
+def _is_time(item: Item) -> bool:
+    return item.concept < 0 and all(word.value or word.lower in terms().frame for word in item.words)
 
 
 def _blank(found: re.Match[str]) -> str:

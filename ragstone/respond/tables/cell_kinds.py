@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from ragstone.core.table import Cell, Row, Table
 from ragstone.language import lexicon
@@ -22,6 +22,7 @@ _CODE = re.compile(r"[A-Za-z]{1,6}(?:[-_./]\d|\d\w)[\w./-]{0,15}|\d{2,}-[\w-]{1,
 """The number of an article: WR-100, C-1, 4711-02, 10045."""
 
 
+@lru_cache(maxsize=8192)
 def is_figure(text: str) -> bool:
     """Return whether a cell is a number, an amount or a share."""
     return len(text) <= MAX_FIGURE and _figure().fullmatch(text) is not None

@@ -8,19 +8,16 @@ questions about the tables of AIT-QA, TAT-QA and WikiTableQuestions, together wi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-from operator import attrgetter
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.core.frozen import frozen
 from ragstone.respond.tables.asked import Asked
-from ragstone.respond.tables.features import CellFeatures
+from ragstone.respond.tables.features import FEATURES, CellFeatures, Features, values_of
 
-FEATURES = tuple(one.name for one in fields(CellFeatures))
-_VALUES = attrgetter(*FEATURES)
 _LEAST = 1e-4
 
 
@@ -109,10 +106,9 @@ FITTED = Model(
 """What ``tools/fit_tables.py`` fitted."""
 
 
-def scores(features: Sequence[CellFeatures]) -> NDArray[np.float64]:
+def scores(features: Features) -> NDArray[np.float64]:
     """Return how well each cell answers, shape (cells,), on the scale of log odds."""
-    weights = np.array([FITTED.cells[name] for name in FEATURES])
-    return np.array([*map(_VALUES, features)], dtype=np.float64).reshape(len(features), len(weights)) @ weights
+    return values_of(features) @ np.array([FITTED.cells[name] for name in FEATURES])
 
 
 def shares(scored: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -121,7 +117,7 @@ def shares(scored: NDArray[np.float64]) -> NDArray[np.float64]:
     return powers / powers.sum()
 
 
-def certainty_of(asked: Asked, best: CellFeatures, share: float, *, lone: bool, orders: bool) -> Certainty:
+def certainty_of(asked: Asked, best: CellFeatures[float], share: float, *, lone: bool, orders: bool) -> Certainty:
     """Return what says whether the best cell is right.
 
     Args:

@@ -35,7 +35,7 @@ def contradictions(asked: Asked, best: TableCell, candidates: Sequence[TableCell
     chunk = best.hit.chunk
     around = f"{best.table.caption} {best.row.section} {title_of(best.table, chunk)} {chunk.context}"
     cells = " ".join([*(cell.text for cell in best.row.cells), *best.cell.header, *best.table.corner])
-    met = asked.named_by(named_in(cells)) | asked.named_by(named_in(around)) | asked.priced | asked.reached
+    met = asked.names_of(cells) | asked.names_of(around) | asked.priced | asked.reached
     meant = meant_by(asked.points, best.row, best.table.columns, naming(best.row))
     met |= asked.named_at(one.span for one in meant)
     unmet = [
@@ -52,7 +52,7 @@ def _is_elsewhere(asked: Asked, item: Item, best: TableCell, candidates: Sequenc
     Labels are left out: a question may name several rows, or say in other words what the label does.
     """
     name = normalized(" ".join(word.lower for word in item.words))
-    own = {cell.column: asked.named_by(named_in(cell.text)) for cell in best.row.cells}
+    own = {cell.column: asked.names_of(cell.text) for cell in best.row.cells}
     for one in candidates:
         cell = one.cell
         if (
@@ -65,7 +65,7 @@ def _is_elsewhere(asked: Asked, item: Item, best: TableCell, candidates: Sequenc
         is_whole = normalized(cell.text) == name
         if _table(one) == _table(best):
             said = own.get(cell.column, frozenset[int]())
-            if is_whole or (said and said < asked.named_by(named_in(cell.text))):
+            if is_whole or (said and said < asked.names_of(cell.text)):
                 return True
         if is_whole and _has_sibling(one, candidates, around):
             return True

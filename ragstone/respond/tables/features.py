@@ -6,8 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from datetime import date
 from math import log
+from operator import attrgetter
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ragstone.core.frozen import frozen
 from ragstone.core.record import record_of
@@ -15,11 +21,12 @@ from ragstone.core.records import Chunk, Hit
 from ragstone.core.table import Cell, Row, Table, table_of
 from ragstone.language.contacts import is_of_contact
 from ragstone.language.money import MARK, names_money
-from ragstone.respond.tables.asked import Asked, Item, Named, items, named_in, terms
+from ragstone.respond.tables.asked import Asked, items, named_in, terms
 from ragstone.respond.tables.cell_kinds import NOTHING, fits, is_day, is_figure, is_index, is_quantity, is_total, naming
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of, has_time
 from ragstone.respond.tables.ranges import ages_within, has_days, meant_by
 
+T = TypeVar("T")
 MAX_CELLS = 20_000
 """Cells compared for a question; the tables of later hits are left out."""
 _PLACED = 0.5
@@ -30,7 +37,6 @@ _USUAL = 0.25
 """How far the length of a column fits that is a quarter, if the question names no time: a report is on its quarter."""
 UNDATED = -0.5
 """How far a cell is of the year asked for if nothing names its year."""
-_WORD = re.compile(r"[^\W_]+")
 _PICTURE = "!["  # in Markdown
 _MARK = re.compile(rf"\(?[^\W\d_]{{1,2}}\)|(?:[*†‡•▪·%()\s]|{MARK})+")
 """A cell that only refers to a footnote, such as "(a)", or has a sign without its figure."""
@@ -51,9 +57,10 @@ class TableCell:
 
 
 @frozen
-class CellFeatures:
-    """What is known of a cell; shares are of the question's words by weight, if not said otherwise.
+class CellFeatures(Generic[T]):
+    """What is known of a cell, or of several cells in arrays.
 
+    Shares are of the question's words by weight, if not said otherwise.
     ``row``, ``column`` and ``others`` are the shares in the label of the row, added by the headings of the column and
     added by other cells of the row; ``all`` is the share in these, the caption and the titles together, ``titled`` that
     in the title of the document, ``own`` that in the cell itself. Words of the title count only in the latter three.
@@ -76,88 +83,53 @@ class CellFeatures:
     for the latest.
     """
 
-    row: float
-    column: float
-    others: float
-    all: float
-    label: float
-    section: float
-    heading: float
-    literal: float
-    own: float
-    money: float
-    asks: float
-    year: float
-    day: float
-    length: float
-    latest: float
-    kind: float
-    percent: float
-    change: float
-    first: float
-    index: float
-    nothing: float
-    whole: float
-    titled: float
-    place: float
-    statement: float
-    newest: float
+    row: T
+    column: T
+    others: T
+    all: T
+    label: T
+    section: T
+    heading: T
+    literal: T
+    own: T
+    money: T
+    asks: T
+    year: T
+    day: T
+    length: T
+    latest: T
+    kind: T
+    percent: T
+    change: T
+    first: T
+    index: T
+    nothing: T
+    whole: T
+    titled: T
+    place: T
+    statement: T
+    newest: T
+
+
+Features = CellFeatures[NDArray[np.float64]]
+"""The features of several cells, each of shape (cells,)."""
+FEATURES = tuple(one.name for one in fields(CellFeatures))
+_VALUES = attrgetter(*FEATURES)
+
+
+def values_of(some: Features) -> NDArray[np.float64]:
+    """Return features as one array, shape (cells, features)."""
+    return np.column_stack(_VALUES(some))
+
+
+def of_cell(some: Features, n: int) -> CellFeatures[float]:
+    """Return the features of one of several cells."""
+    return CellFeatures[float](**{name: float(all_[n]) for name, all_ in zip(FEATURES, _VALUES(some), strict=True)})
 
 
 def title_of(table: Table, chunk: Chunk) -> str:
     """Return the words of the title of a table and of where it is; the title of a row of a data file is its label."""
     return chunk.path if table.file else f"{chunk.title} {chunk.path}"
-
-
-class _AskedTable:
-    """A table with regard to a question: what its columns, caption and titles name."""
-
-    def __init__(self, asked: Asked, chunk: Chunk, table: Table) -> None:
-        self.asked, self.table = asked, table
-        title = title_of(table, chunk)
-        self.around = asked.named_by(named_in(title if table.file else f"{table.caption} {title} {chunk.context}"))
-        self.subject = asked.named_by(named_in(title))
-        headings = [named_in(" ".join(path)) for path in table.columns]
-        self.money = [names_money(" ".join(path)) for path in table.columns]
-        self.reaches = [
-            is_of_contact(asked.asks.contact, " ".join(path)) if asked.asks.contact else False for path in table.columns
-        ]
-        aged = [asked.named_at(one.span for one in ages_within(asked.points, " ".join(path))) for path in table.columns]
-        self.columns = [
-            asked.named_by(one)
-            | of_age
-            | (asked.priced if is_money or one.has_any(asked.prices) else frozenset[int]())
-            | (asked.reached if reaches else frozenset[int]())
-            for one, of_age, is_money, reaches in zip(headings, aged, self.money, self.reaches, strict=True)
-        ]
-        self.wanted = [
-            reaches or any(map(one.has, asked.wanted)) for one, reaches in zip(headings, self.reaches, strict=True)
-        ]
-        self.places = [fits(asked, " ".join(path).lower()) for path in table.columns]
-        self.headings = [
-            1.0 if reaches or of_age else _share(asked, named_in(_NOTES.sub("", " ".join(path))))
-            for path, of_age, reaches in zip(table.columns, aged, self.reaches, strict=True)
-        ]
-        self.indices = [bool(path) and is_index(path[-1]) for path in table.columns]
-        self.dates = [dates_of(path) for path in table.columns]
-        self.lengths = _lengths(self.dates)
-        # The fiscal period in a title is not of the calendar years of columns; `_in_days` compares it.
-        title = table.file or chunk.title.replace(_fiscal_period(chunk) or "\n", "")
-        self.about = [dates_of(table.corner), dates(table.caption), dates(title)]
-        years = [max(one.years, default=0) for one in self.dates]
-        self.latest = [bool(year) and year == max(years) for year in years]
-        self.totals = [is_total(" ".join(path)) for path in table.columns]
-        self.changes = [bool(terms().changes.search(" ".join(path).lower())) for path in table.columns]
-        percents = _columns_of_shares(table)
-        self.percents = [
-            n in percents or bool(terms().percents.search(" ".join(path).lower()))
-            for n, path in enumerate(table.columns)
-        ]
-        self.plain = f" {_plain(asked.text)} "
-        self.when = [asked.dates, *_in_days(asked.dates, chunk)]
-        self.statement = log(1 + _measures(table)) if asked.measures and not _is_of_another(asked, table) else 0.0
-        self.date = () if table.file else _date_of(chunk)
-        self.wants_day = any(one.day for one in asked.points)
 
 
 def cells_of(hits: Sequence[Hit]) -> list[TableCell]:
@@ -183,25 +155,125 @@ def cells_of(hits: Sequence[Hit]) -> list[TableCell]:
     return cells
 
 
-def features_of(asked: Asked, cells: Sequence[TableCell]) -> list[CellFeatures]:
-    """Return the features of cells, given table after table and row after row."""
-    first = {id(one.table): one for one in reversed(cells)}
-    tables = {at: _AskedTable(asked, one.hit.chunk, one.table) for at, one in first.items()}
-    newest = _newest([*tables.values()])
-    out: list[CellFeatures] = []
-    row: _AskedRow | None = None
+def features_of(asked: Asked, cells: Sequence[TableCell]) -> Features:
+    """Return the features of cells, given table after table and row after row.
+
+    Rows are read once each, and columns once for all tables with the same headings.
+    """
+    columns: dict[tuple[tuple[str, ...], ...], _AskedColumns] = {}
+    tables: dict[int, _AskedTable] = {}
+    rows: list[_AskedRow] = []
+    row_of: list[int] = []
+    column_of: list[int] = []
     for one in cells:
-        if row is None or row.row is not one.row:
-            row = _AskedRow(tables[id(one.table)], one.row, newest)
-        out.append(row.features(one.cell, one.place))
-    return out
+        if not rows or rows[-1].row is not one.row:
+            table, headings = one.table, one.table.columns
+            if headings not in columns:
+                columns[headings] = _AskedColumns(asked, headings, start=sum(map(len, columns)))
+            if id(table) not in tables:
+                tables[id(table)] = _AskedTable(asked, one.hit.chunk, table, columns[headings], one.place)
+            rows.append(_AskedRow(tables[id(table)], one.row))
+        row_of.append(len(rows) - 1)
+        column_of.append(rows[-1].table.columns.start + one.cell.column)
+    newest = _newest([*tables.values()])
+    of_rows = [(one.section, *one.table.values(newest)) for one in rows]
+    of_columns = [values for some in columns.values() for values in some.values]
+    of_cells = [rows[n].of(one.cell) for n, one in zip(row_of, cells, strict=True)]
+    names = (*_OF_ROWS, *_OF_COLUMNS, *_OF_CELLS)
+    values = (*_array(of_rows)[:, row_of], *_array(of_columns)[:, column_of], *_array(of_cells))
+    known = dict(zip(names, values, strict=True))
+    known["statement"] = known["statement"] * known["all"]
+    return CellFeatures(**known)
+
+
+def _array(values: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    return np.array(values, dtype=np.float64).T
 
 
 def _newest(tables: Sequence[_AskedTable]) -> tuple[int, ...]:
     """Return the date of the latest document among those whose titles name most of what the question names."""
-    titled = [(one.asked.weight(one.subject), one.date) for one in tables]
-    most = max((weight for weight, _ in titled), default=0.0)
-    return max((date for weight, date in titled if weight == most), default=())
+    most = max((one.titled for one in tables), default=0.0)
+    return max((one.date for one in tables if one.titled == most), default=())
+
+
+_OF_COLUMNS = ("heading", "asks", "latest", "change", "index")
+
+
+class _AskedColumns:
+    """The columns of tables with the same headings, with regard to a question."""
+
+    def __init__(self, asked: Asked, columns: Sequence[tuple[str, ...]], *, start: int) -> None:
+        self.start = start
+        texts = [" ".join(path) for path in columns]
+        lower = [text.lower() for text in texts]
+        contact = asked.asks.contact
+        reaches = [contact is not None and is_of_contact(contact, text) for text in texts]
+        aged = [asked.named_at(one.span for one in ages_within(asked.points, text)) for text in texts]
+        self.money = [names_money(text) for text in texts]
+        self.names = [
+            asked.names_of(text)
+            | of_age
+            | (asked.priced if is_money or named_in(text).has_any(asked.prices) else frozenset[int]())
+            | (asked.reached if is_reached else frozenset[int]())
+            for text, of_age, is_money, is_reached in zip(texts, aged, self.money, reaches, strict=True)
+        ]
+        self.dates = [dates_of(path) for path in columns]
+        self.lengths = _lengths(self.dates)
+        self.totals = [not asked.total and is_total(text) for text in texts]
+        self.percents = [bool(terms().percents.search(text)) for text in lower]
+        heading = [
+            1.0 if is_reached or of_age else asked.share_of(_NOTES.sub("", text))
+            for text, of_age, is_reached in zip(texts, aged, reaches, strict=True)
+        ]
+        asks = [
+            1.0 if is_reached or any(map(named_in(text).has, asked.wanted)) else fits(asked, text.lower())
+            for text, is_reached in zip(texts, reaches, strict=True)
+        ]
+        years = [max(one.years, default=0) for one in self.dates]
+        is_open = not asked.dates.years
+        latest = [float(is_open and bool(year) and year == max(years)) for year in years]
+        changes = [bool(terms().changes.search(text)) for text in lower]
+        change = [-1.0 if is_one and not asked.change else float(is_one) for is_one in changes]
+        index = [
+            float(bool(path) and is_index(path[-1]) and not share) for path, share in zip(columns, heading, strict=True)
+        ]
+        self.values = [*zip(heading, asks, latest, change, index, strict=True)]
+
+
+class _AskedTable:
+    """A table with regard to a question: what its caption and titles name."""
+
+    def __init__(self, asked: Asked, chunk: Chunk, table: Table, columns: _AskedColumns, place: int) -> None:
+        self.asked, self.table, self.columns = asked, table, columns
+        title = title_of(table, chunk)
+        self.around = asked.names_of(title if table.file else f"{table.caption} {title} {chunk.context}")
+        self.subject = asked.names_of(title)
+        self.titled = asked.weight(self.subject)
+        self.names = [one - self.subject for one in columns.names]
+        # The fiscal period in a title is not of the calendar years of columns; `_in_days` compares it.
+        title = table.file or chunk.title.replace(_fiscal_period(chunk) or "\n", "")
+        self.about = [dates_of(table.corner), dates(table.caption), dates(title)]
+        self.when = [one for one in (asked.dates, *_in_days(asked.dates, chunk)) if one]
+        self.shares = _columns_of_shares(table)
+        self.statement = log(1 + _measures(table)) if asked.measures and not _is_of_another(asked, table) else 0.0
+        self.place = log(1 + place) * (_PLACED if asked.measures else 1.0)
+        self.date = () if table.file else _date_of(chunk)
+        self._times: dict[tuple[int, ...], tuple[float, float, float]] = {}
+
+    def values(self, newest: tuple[int, ...]) -> tuple[float, ...]:
+        """Return the features that all cells have; the statement of one counts by what of the question it has."""
+        is_newest = bool(newest) and self.date == newest and not self.asked.dates.years
+        return self.titled, self.place, self.statement, is_newest * (_RECENT if self.asked.recent else 1.0)
+
+    def time(self, row: Sequence[Dates], column: int) -> tuple[float, float, float]:
+        """Return how year, day and length of time fit the question, in a row that names some dates."""
+        if not self.when:
+            return 0.0, 0.0, 0.0
+        key = (column, *map(id, row))
+        if key not in self._times:
+            places = [self.columns.dates[column], *row, *self.about]
+            self._times[key] = max((_when(one, places, self.columns.lengths[column]) for one in self.when), key=sum)
+        return self._times[key]
 
 
 def _in_days(asked: Dates, chunk: Chunk) -> Iterator[Dates]:
@@ -252,95 +324,78 @@ def _columns_of_shares(table: Table) -> set[int]:
     return out
 
 
+_OF_ROWS = ("section", "titled", "place", "statement", "newest")
+_OF_CELLS = (
+    *("row", "column", "others", "all", "label", "literal", "own", "money", "year", "day", "length", "kind"),
+    *("percent", "first", "nothing", "whole"),
+)
+
+
 class _AskedRow:
     """A row with regard to a question."""
 
-    def __init__(self, table: _AskedTable, row: Row, newest: tuple[int, ...]) -> None:
+    def __init__(self, table: _AskedTable, row: Row) -> None:
         self.table, self.row = table, row
-        self.newest = bool(newest) and table.date == newest
-        asked, section = table.asked, named_in(row.section)
+        asked, columns = table.asked, table.table.columns
         first, *beside = naming(row)
         labels = [_NOTES.sub("", text) for text in (first.text, *(cell.text.split(",")[0] for cell in beside))]
-        named = [*map(named_in, labels)]
-        self.named = asked.named_by(named[0]) | asked.named_by(section)
-        self.names = len(labels)
-        self.total = is_total(labels[0]) or row.cells[0].column > 0
-        self.label = max(_share(asked, one) for one in named)
-        self.section = _share(asked, section) - 1 if section.items else 0.0
-        self.literal = any(
-            any(map(_tells, one.items)) and f" {_plain(label)} " in table.plain
-            for one, label in zip(named, labels, strict=True)
-        )
-        self.meant = meant_by(asked.points, row, table.table.columns, [first, *beside])
-        if self.meant:
-            self.named |= asked.named_at(one.span for one in self.meant)
-            self.label, self.literal = 1.0, True
-        is_of_day = any(one.day for one in self.meant)
-        self.of_other_days = not is_of_day and table.wants_day and has_days(row, table.table.columns)
-        self.cells = {cell.column: self._named_by(cell) for cell in row.cells[1:]}
-        self.dates = [
-            *([asked.dates] if is_of_day else []),
-            dates(labels[0]),
-            dates(row.section),
-            *(dates(c.text) for c in row.cells[1:] if not is_figure(c.text)),
-        ]
+        meant = meant_by(asked.points, row, columns, [first, *beside])
+        is_of_day = any(one.day for one in meant)
+        self.named = asked.names_of(labels[0]) | asked.names_of(row.section)
+        self.named = (self.named | asked.named_at(one.span for one in meant)) - table.subject
+        self.label = 1.0 if meant else max(map(asked.share_of, labels))
+        self.section = asked.share_of(row.section) - 1 if named_in(row.section).items else 0.0
+        self.literal = bool(meant) or any(map(asked.has_literally, labels))
+        self.total = not asked.total and (first.column > 0 or is_total(labels[0]))
+        self.of_other_days = not is_of_day and any(one.day for one in asked.points) and has_days(row, columns)
+        self.cells = {cell.column: some for cell in row.cells if (some := self._named_by(cell) - table.subject)}
+        self.beside = {first.column, *(cell.column for cell in beside)}
+        self.dates = [asked.dates] if is_of_day else []
+        if table.when:
+            texts = [labels[0], row.section, *(one.text for one in row.cells[1:] if not is_figure(one.text))]
+            self.dates += filter(None, map(dates, texts))
 
     def _named_by(self, cell: Cell) -> frozenset[int]:
         """Return what of the question a cell names; a figure names nothing unless the question has one."""
         asked = self.table.asked
-        if is_figure(cell.text) and not asked.figures:
-            return frozenset()
-        return asked.named_by(named_in(cell.text))
+        return frozenset() if is_figure(cell.text) and not asked.figures else asked.names_of(cell.text)
 
-    def features(self, cell: Cell, place: int) -> CellFeatures:
-        table, asked, n = self.table, self.table.asked, cell.column
+    def of(self, cell: Cell) -> tuple[float, ...]:
+        """Return the features `_OF_CELLS` of a cell."""
+        table, columns, asked, n = self.table, self.table.columns, self.table.asked, cell.column
         is_label = cell is self.row.cells[0]
-        in_row = frozenset[int]() if is_label else self.named - table.subject
-        column = table.columns[n] - table.subject
-        own = self._named_by(cell) if is_label else self.cells[n]
-        beside = [one.column for one in self.row.cells[1 : self.names]] if is_label else []
-        others = frozenset[int]().union(*(some for at, some in self.cells.items() if at not in (n, *beside)))
-        others -= table.subject
-        together = in_row | column | others
+        in_row = frozenset[int]() if is_label else self.named
+        column, others = table.names[n] - in_row, frozenset[int]()
+        if self.cells:
+            left = self.beside if is_label else {n, self.row.cells[0].column}
+            others = others.union(*(some for at, some in self.cells.items() if at not in left))
+        total = asked.weight(in_row | column | others | table.around)
         figure = is_figure(cell.text)
-        places = [table.dates[n], *self.dates, *table.about]
-        year, day, length = max((_when(one, places, table.lengths[n]) for one in table.when), key=sum)
+        year, day, length = table.time(self.dates, n)
         if self.of_other_days:
             day = -1.0
-        if table.lengths[n] == QUARTER and not asked.dates:
-            length = _USUAL
-        if asked.instant and table.lengths[n]:
+        if asked.instant and columns.lengths[n]:
             length = -1.0
-        wants_now = not asked.dates.years
-        percent = "%" in cell.text or table.percents[n]
-        total = (self.total or table.totals[n]) and not is_label
-        return CellFeatures(
-            row=asked.weight(in_row),
-            column=asked.weight(column - in_row),
-            others=asked.weight(others - column - in_row),
-            all=asked.weight(together | table.around),
-            label=0.0 if is_label else self.label,
-            section=self.section,
-            heading=table.headings[n],
-            literal=float(self.literal and not is_label),
-            own=asked.weight(own - table.subject),
-            money=self._money(cell),
-            asks=max(float(table.wanted[n]), table.places[n]),
-            year=year,
-            day=day,
-            length=length,
-            latest=float(wants_now and table.latest[n]),
-            kind=self._kind(cell, figure=figure),
-            percent=(1.0 if percent == asked.percent else -1.0) if percent or asked.percent else 0.0,
-            change=-1.0 if table.changes[n] and not asked.change else float(table.changes[n]),
-            first=float(is_label),
-            index=float(table.indices[n] and not table.headings[n]),
-            nothing=float(bool(NOTHING.fullmatch(cell.text))),
-            whole=float(total and not asked.total),
-            titled=asked.weight(table.subject),
-            place=log(1 + place) * (_PLACED if asked.measures else 1.0),
-            statement=table.statement * asked.weight(together | table.around),
-            newest=float(self.newest and wants_now) * (_RECENT if asked.recent else 1.0),
+        elif columns.lengths[n] == QUARTER and not asked.dates:
+            length = _USUAL
+        percent = "%" in cell.text or columns.percents[n] or n in table.shares
+        return (
+            asked.weight(in_row),
+            asked.weight(column),
+            asked.weight(others - column - in_row),
+            total,
+            0.0 if is_label else self.label,
+            self.literal and not is_label,
+            asked.weight(self.cells.get(n, frozenset())),
+            self._money(cell, figure=figure),
+            year,
+            day,
+            length,
+            self._kind(cell, figure=figure),
+            (1.0 if percent == asked.percent else -1.0) if percent or asked.percent else 0.0,
+            is_label,
+            NOTHING.fullmatch(cell.text) is not None,
+            not is_label and (self.total or columns.totals[n]),
         )
 
     def _kind(self, cell: Cell, *, figure: bool) -> float:
@@ -355,33 +410,14 @@ class _AskedRow:
             return -1.0
         return 1.0 if (figure or is_quantity(cell.text)) == wants_number else -1.0
 
-    def _money(self, cell: Cell) -> float:
+    def _money(self, cell: Cell, *, figure: bool) -> float:
         """Return 1 for an amount of money if the question asks for one, -1 if it asks how many there are."""
-        table, asked = self.table, self.table.asked
-        if not (asked.money or asked.counts) or not is_figure(cell.text):
+        asked = self.table.asked
+        if not (asked.money or asked.counts) or not figure:
             return 0.0
-        if names_money(cell.text) or table.money[cell.column]:
+        if names_money(cell.text) or self.table.columns.money[cell.column]:
             return 1.0 if asked.money else -1.0
         return 0.0
-
-
-def _plain(text: str) -> str:
-    return " ".join(_WORD.findall(text.lower()))
-
-
-def _share(asked: Asked, named: Named) -> float:
-    """Return the share of the things that a text names that the question names, too; times do not count."""
-    some = [one for one in named.items if not _is_time(one)]
-    return sum(map(asked.named.has, some)) / len(some) if some else 0.0
-
-
-def _tells(item: Item) -> bool:
-    """Return whether a thing says more than "total" does."""
-    return item.concept >= 0 or not all(word.lower in terms().weak for word in item.words)
-
-
-def _is_time(item: Item) -> bool:
-    return item.concept < 0 and all(word.value or word.lower in terms().frame for word in item.words)
 
 
 def _lengths(headings: Sequence[Dates]) -> list[int]:

@@ -14,19 +14,27 @@ from numpy.typing import NDArray
 
 from ragstone.core.frozen import frozen
 from ragstone.core.question import Extreme
-from ragstone.core.table import Cell
+from ragstone.core.table import Cell, Row
 from ragstone.language import lexicon, plain
 from ragstone.language.contacts import has_contact, is_of_contact
 from ragstone.language.days import dates_in
 from ragstone.language.money import MARK
 from ragstone.language.words import any_of
 from ragstone.respond.requirements.unmet import CAP, Lack
-from ragstone.respond.tables.asked import Asked, named_in, terms
+from ragstone.respond.tables.asked import Asked, terms
 from ragstone.respond.tables.calculate import are_comparable, calculation, value_of
 from ragstone.respond.tables.cell_kinds import is_figure, naming
 from ragstone.respond.tables.cell_model import certainty_of, probability, scores, shares
 from ragstone.respond.tables.dates import dates, dates_of, has_time
-from ragstone.respond.tables.features import CellFeatures, TableCell, features_of
+from ragstone.respond.tables.features import (
+    FEATURES,
+    CellFeatures,
+    Features,
+    TableCell,
+    features_of,
+    of_cell,
+    values_of,
+)
 from ragstone.respond.tables.ranges import columns_of, of_days
 from ragstone.respond.tables.wording import lower_words, singular
 
@@ -43,6 +51,8 @@ _SEVERAL = 0.8
 """The largest probability of cells of several rows, of which the question may mean one."""
 _MOST_COLUMNS = 2
 """Dates of a row that answer together, such as its arrival and departure."""
+_OF_NO_ROW = frozenset(["place", "newest", "statement", "label"])
+"""The features that do not say how well the question means a row."""
 _ALIKE = 0.05
 """Difference of the scores of two prices between which the question does not choose."""
 _OPEN = 0.1
@@ -93,7 +103,7 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
         return None
     features = features_of(asked, candidates)
     scored = scores(features)
-    explained = [n for n, one in enumerate(candidates) if _explains_code(asked, one)]
+    explained = [n for n, one in enumerate(candidates) if asked.asks.codes and _explains_code(asked, one)]
     if len({id(candidates[n].row) for n in explained}) == 1:
         cell = candidates[max(explained, key=lambda n: scored[n])]
         return Looked(cells=(cell,), probability=_EXPLAINED, keys=_keys(asked, cell))
@@ -101,23 +111,24 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
         return _compared(asked, candidates, features, scored, wanted)
     share = shares(scored)
     best = int(np.argmax(scored))
-    if not _is_named(features[best]):
+    own = of_cell(features, best)
+    if not _is_named(own):
         return None
     cells = of_periods(asked, candidates, features, scored.tolist(), best)
-    if len(cells) == 1 and features[best].money > 0:
-        cells = _alike(candidates, [one.money > 0 for one in features], scored, best)
+    if len(cells) == 1 and own.money > 0:
+        cells = _alike(candidates, [one > 0 for one in features.money.tolist()], scored, best)
     elif asked.asks.contact:
         cells = _alike(candidates, [_reaches(asked, one) for one in candidates], scored, best)
     if len(cells) == 1:
         cells = _of_like_rows(asked, candidates, features, best)
     orders = _orders(asked, candidates[best])
     whole = together(candidates, share, cells)
-    certainty = certainty_of(asked, features[best], whole, lone=are_of_one(candidates), orders=orders)
+    certainty = certainty_of(asked, own, whole, lone=are_of_one(candidates), orders=orders)
     calculated = calculation(asked.asks.operation, [one.cell for one in cells])
     if calculated:
         certainty = certainty.calculated
     most = 1.0 if len({id(one.row) for one in cells}) == 1 else _SEVERAL
-    if not _is_asked_for(asked, candidates[best], features[best]) or not _fits(asked, cells):
+    if not _is_asked_for(asked, candidates[best], own) or not _fits(asked, cells):
         most = CAP
     return Looked(
         cells=cells,
@@ -125,8 +136,8 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
         probability=min(most, probability(certainty)),
         figure=is_figure(candidates[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
         keys=_keys(asked, candidates[best]),
-        row=min(most, _of_row(asked, candidates, features, share, best)),
-        after_label=_after_label(candidates, features, best),
+        row=min(most, _of_row(asked, candidates, own, share, best)),
+        after_label=_after_label(candidates[best].row, own, candidates),
         place=_place(candidates, candidates[best]),
     )
 
@@ -142,7 +153,7 @@ def _without_ranges(asked: Asked, candidates: Sequence[TableCell]) -> Sequence[T
     return [one for one in candidates if (_source(one), one.cell.header) not in left] if left else candidates
 
 
-def _is_asked_for(asked: Asked, table_cell: TableCell, features: CellFeatures) -> bool:
+def _is_asked_for(asked: Asked, table_cell: TableCell, features: CellFeatures[float]) -> bool:
     """Return whether a cell may be what the question asks for, by its column; any may if the tables have all its words.
 
     "What is the weight of the mill?" names a row, and its weight is in no column, so that its price does not answer.
@@ -180,7 +191,7 @@ def _keys(asked: Asked, best: TableCell) -> tuple[Cell, ...]:
     """
     first = best.row.cells[0]
     others = [cell for cell in best.row.cells if cell is not best.cell]
-    named = [cell for cell in others if asked.weight(asked.named_by(named_in(cell.text))) > 0]
+    named = [cell for cell in others if asked.weight(asked.names_of(cell.text)) > 0]
     named += [
         cell for cell in of_days(asked.points, best.row, best.table.columns) if cell in others and cell not in named
     ]
@@ -200,22 +211,21 @@ def _place(candidates: Sequence[TableCell], best: TableCell) -> str:
 def _of_row(
     asked: Asked,
     candidates: Sequence[TableCell],
-    features: Sequence[CellFeatures],
+    own: CellFeatures[float],
     share: NDArray[np.float64],
     best: int,
 ) -> float:
     """Return the probability that the row of a cell has the answer in one of its cells."""
     whole = sum(float(part) for part, one in zip(share, candidates, strict=True) if one.row is candidates[best].row)
     orders = _orders(asked, candidates[best])
-    certainty = certainty_of(asked, features[best], whole, lone=are_of_one(candidates), orders=orders)
+    certainty = certainty_of(asked, own, whole, lone=are_of_one(candidates), orders=orders)
     return probability(replace(certainty, mistyped=0.0, first=0.0))
 
 
-def _after_label(candidates: Sequence[TableCell], features: Sequence[CellFeatures], best: int) -> tuple[TableCell, ...]:
+def _after_label(row: Row, own: CellFeatures[float], candidates: Sequence[TableCell]) -> tuple[TableCell, ...]:
     """Return the cells of the row after the one that names it; none if the question says which column it means."""
-    if features[best].money > 0 or features[best].asks > 0:
+    if own.money > 0 or own.asks > 0:
         return ()
-    row = candidates[best].row
     return tuple(one for one in candidates if one.row is row and one.cell is not row.cells[0])
 
 
@@ -232,7 +242,7 @@ def _alike(
 
 
 def _of_like_rows(
-    asked: Asked, candidates: Sequence[TableCell], features: Sequence[CellFeatures], best: int
+    asked: Asked, candidates: Sequence[TableCell], features: Features, best: int
 ) -> tuple[TableCell, ...]:
     """Return the best cell, and those that the question means as well: of other rows, or of another table.
 
@@ -240,14 +250,14 @@ def _of_like_rows(
     if there are too many, if the question has all words of its label, if it has words that the table lacks, or if it
     names no row.
     """
-    own, chosen = features[best], candidates[best]
+    own, chosen = of_cell(features, best), candidates[best]
     asks = {singular(word) for word in lower_words(asked.text)}
     unsaid = 0 if chosen.table.file else _unsaid(chosen, asks)
     is_named = not chosen.table.file and not unsaid
     if own.first or not own.row + own.others or own.all < _WHOLLY or own.year < 0:
         return (chosen,)
 
-    def is_alike(one: TableCell, other: CellFeatures) -> bool:
+    def is_alike(one: TableCell) -> bool:
         if _source(one) != _source(chosen) or not (one.cell.header == chosen.cell.header or asked.when):
             return False
         if one.row is not chosen.row:
@@ -260,9 +270,9 @@ def _of_like_rows(
                 return False  # its label says more or less
             if in_other_table and _bare(one) == _bare(chosen):
                 return False  # the same again
-        return _rated(other, own) == own
+        return True
 
-    alike = [one for one, other in zip(candidates, features, strict=True) if is_alike(one, other)]
+    alike = [candidates[n] for n in np.flatnonzero(_rated_alike(features, best)).tolist() if is_alike(candidates[n])]
     rows = dict.fromkeys(id(one.row) for one in alike)
     if len(rows) > _MOST_ROWS or len(alike) > _MOST_COLUMNS * len(rows) or chosen not in alike:
         return (chosen,)
@@ -277,9 +287,10 @@ def _unsaid(table_cell: TableCell, asks: set[str]) -> int:
     return sum(singular(word) not in asks for word in lower_words(table_cell.row.label))
 
 
-def _rated(other: CellFeatures, own: CellFeatures) -> CellFeatures:
-    """Return the features of a cell, apart from those that do not say how well the question means its row."""
-    return replace(other, place=own.place, newest=own.newest, statement=own.statement, label=own.label)
+def _rated_alike(features: Features, best: int) -> NDArray[np.bool_]:
+    """Return which cells, shape (cells,), the question means as well as the best one, by what it says of their rows."""
+    values = values_of(features)[:, [name not in _OF_NO_ROW for name in FEATURES]]
+    return (values == values[best]).all(axis=1)
 
 
 def _source(one: TableCell) -> str:
@@ -305,7 +316,7 @@ def _fits(asked: Asked, cells: Sequence[TableCell]) -> bool:
     return asked.asks.contact is None or all(_reaches(asked, one) for one in cells)
 
 
-def _is_named(features: CellFeatures) -> bool:
+def _is_named(features: CellFeatures[float]) -> bool:
     """Return whether the question names the row or column; or the period, in a table about the rest of it."""
     return features.row + features.column + features.others > 0 or (features.year > 0 and features.all > _WHOLLY)
 
@@ -313,7 +324,7 @@ def _is_named(features: CellFeatures) -> bool:
 def _compared(
     asked: Asked,
     candidates: Sequence[TableCell],
-    features: Sequence[CellFeatures],
+    features: Features,
     scored: NDArray[np.float64],
     wanted: Extreme,
 ) -> Looked | None:
@@ -339,10 +350,10 @@ class _Row:
 
 
 def _row_of_periods(
-    asked: Asked, candidates: Sequence[TableCell], features: Sequence[CellFeatures], scored: NDArray[np.float64]
+    asked: Asked, candidates: Sequence[TableCell], features: Features, scored: NDArray[np.float64]
 ) -> _Row | None:
     """Return the row that the question names; None if it has one period, or a figure that is not understood."""
-    dated = [n for n, one in enumerate(candidates) if not features[n].first and len(_years(one)) == 1]
+    dated = [n for n, one in enumerate(candidates) if not features.first[n] and len(_years(one)) == 1]
     values = {n: value for n in dated if (value := value_of(candidates[n].cell.text)) is not None}
     if not values:
         return None
@@ -357,7 +368,7 @@ def _row_of_periods(
         return None
     within = set(row)
     whole = sum(float(part) for n, part in zip(pool, share, strict=True) if n in within)
-    certainty = certainty_of(asked, features[best], whole, lone=are_of_one(candidates), orders=asked.orders)
+    certainty = certainty_of(asked, of_cell(features, best), whole, lone=are_of_one(candidates), orders=asked.orders)
     return _Row(
         cells=tuple(candidates[n] for n in kind),
         values=[values[n] for n in kind],
@@ -404,7 +415,7 @@ def _sources(one: TableCell) -> Iterator[str]:
 
 
 def of_periods(
-    asked: Asked, candidates: Sequence[TableCell], features: Sequence[CellFeatures], scored: Sequence[float], best: int
+    asked: Asked, candidates: Sequence[TableCell], features: Features, scored: Sequence[float], best: int
 ) -> tuple[TableCell, ...]:
     """Return the best cell; if the question names several years, the best of its row for each, the latest first.
 
@@ -414,7 +425,7 @@ def of_periods(
     years, calculates = asked.dates.years, asked.asks.operation in ("sum", "mean")
     if calculates and not years and terms().every_year.search(plain(asked.text)):
         years = {year for one in candidates if one.row is candidates[best].row for year in _years(one)}
-    if features[best].change > 0 or (len(years) > 1 and years <= _years(candidates[best])):
+    if features.change[best] > 0 or (len(years) > 1 and years <= _years(candidates[best])):
         return (candidates[best],)
     if len(years) < 2:
         return (candidates[best],)
@@ -422,7 +433,7 @@ def of_periods(
         years = set(range(min(years), max(years) + 1))
     chosen: dict[int, int] = {}
     for n, one in enumerate(candidates):
-        if one.row is candidates[best].row and not features[n].first and not features[n].change:
+        if one.row is candidates[best].row and not features.first[n] and not features.change[n]:
             for year in years & _years(one):
                 if year not in chosen or scored[n] > scored[chosen[year]]:
                     chosen[year] = n
