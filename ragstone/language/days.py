@@ -27,9 +27,12 @@ _JOINING = frozenset(["of", "de", "m"])
 """What may stand between the parts of a date: "18th of May", "2026 m. gegužės 18 d."."""
 _FIGURES = re.compile(
     r"(?<![\w./-])(?P<day>0?[1-9]|[12]\d|3[01])(?P<mark>[./])(?P<month>0?[1-9]|1[0-2])"
-    r"(?:(?P=mark)(?P<year>\d\d)(?!\d)|(?:(?<=\d\d)(?<=\.\d\d)\.|(?<=/0\d)|(?<=/1\d)))(?![\w/-]|\.\d)"
+    r"(?:(?P=mark)(?P<year>\d\d)(?!\d)|(?:(?<=\d\d)(?<=\.\d\d)\.|(?<=\.\d)(?P<loose>\.)|(?<=/0\d)|(?<=/1\d)))"
+    r"(?![\w/-]|\.\d)"
 )
-"""A day without a century or a year: "18.05.26", "18/05", "18.05."."""
+"""A day without a century or a year: "18.05.26", "18/05", "18.05."; "18.5." may also be a number and a full stop."""
+_BESIDE = re.compile(r"[\s.,]*(?:(?:of|de|m)\b[\s.,]*)?")
+"""What may stand between the number of a day and its month."""
 _CENTURY = 2000
 _NEAR = 6
 """Characters between the two at most."""
@@ -62,10 +65,11 @@ class Day:
 def days_in(text: str) -> tuple[Day, ...]:
     """Return the days that a text names, in order.
 
-    Two numbers with a stroke are a day if they are all of the text, or if the first is too large for a fraction.
+    Two numbers with a stroke are a day if they are all of a line, or if the first is too large for a fraction; "18.5."
+    is one if it is all of a line, or if the day of the week is before it.
     """
     found = words(text)
-    days = sorted((*_in_words(found), *_in_figures(text)), key=lambda one: one.span)
+    days = sorted((*_in_words(text, found), *days_in_figures(text)), key=lambda one: one.span)
     return tuple(_with_weekday(one, found) for one in days)
 
 
@@ -74,17 +78,17 @@ def dates_in(text: str) -> list[tuple[Span, date]]:
     return [(one.span, found) for one in days_in(text) if (found := one.date)]
 
 
-def _in_words(found: Sequence[Word]) -> Iterator[Day]:
+def _in_words(text: str, found: Sequence[Word]) -> Iterator[Day]:
     for n, word in enumerate(found):
         if not word.value.startswith("month "):
             continue
         before = [*(one for one in reversed(found[max(0, n - 3) : n]) if one.lower not in _JOINING), None, None][:2]
         after = [*found[n + 1 : n + 3], None, None][:2]
-        if _is_day(before[0]):
+        if _is_day(before[0]) and _are_beside(text, before[0], word):
             day, years = before[0], (after[0],)
         else:
             day, years = after[0], (after[1], before[0])
-        if day is None or not _is_day(day):
+        if day is None or not _is_day(day) or not _are_beside(text, *sorted((day, word), key=lambda one: one.span)):
             continue
         year = next((one for one in years if one and _is_year(one)), None)
         spans = [one.span for one in (day, word, year) if one]
@@ -96,15 +100,27 @@ def _in_words(found: Sequence[Word]) -> Iterator[Day]:
         )
 
 
-def _in_figures(text: str) -> Iterator[Day]:
+def days_in_figures(text: str) -> Iterator[Day]:
+    """Yield the days that a text writes in figures without a century, without the day of the week before them."""
     for one in _FIGURES.finditer(text):
-        if one["year"] or one["mark"] == "." or one[0] == text.strip() or int(one["day"]) > _SURELY:
-            yield Day(
-                span=Span(start=one.start(), end=one.end()),
-                day=int(one["day"]),
-                month=int(one["month"]),
-                year=_CENTURY + int(one["year"]) if one["year"] else 0,
-            )
+        day = Day(
+            span=Span(start=one.start(), end=one.end()),
+            day=int(one["day"]),
+            month=int(one["month"]),
+            year=_CENTURY + int(one["year"]) if one["year"] else 0,
+        )
+        if one["loose"]:
+            is_day = _is_line(text, one) or _with_weekday(day, words(text)).span != day.span
+        else:
+            is_day = one["year"] or one["mark"] == "." or _is_line(text, one) or day.day > _SURELY
+        if is_day:
+            yield day
+
+
+def _is_line(text: str, found: re.Match[str]) -> bool:
+    """Return whether a match is all of its line."""
+    start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
+    return text[start : end if end >= 0 else len(text)].strip() == found[0]
 
 
 def _with_weekday(day: Day, found: Sequence[Word]) -> Day:
@@ -131,6 +147,15 @@ def _weekday() -> re.Pattern[str]:
 @cache
 def _begin_weekdays(letters: str) -> bool:
     return any(plain(one).startswith(letters) for one in lexicon().table_words["weekdays"])
+
+
+def _are_beside(text: str, first: Word | None, after: Word) -> bool:
+    """Return whether two words of a day stand together, and not in two cells or sentences."""
+    if first is None:
+        return False
+    between = text[first.span.end : after.span.start]
+    is_number = text[first.span.start].isdigit() or text[after.span.start].isdigit()
+    return _BESIDE.fullmatch(between) is not None and (is_number or "." not in between)
 
 
 def _is_day(word: Word | None) -> bool:

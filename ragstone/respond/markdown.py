@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ragstone.core.span import Span
 from ragstone.respond.passage_structure import HEADING_WORDS, ends_in_code
 
 _ROW = re.compile(r"\s*\|.*\|\s*", re.DOTALL)
 _RULE = re.compile(r"[\s|:*_=-]*")
 _ITEM = re.compile(r"\s*(?:[-*+•‣–]|\(?\d{1,3}[.)]|\(?[A-Za-z][.)])\s")
+_MARKER = re.compile(r"\s*(?:(?:[-*+•‣–>]|#{1,6})\s+)*(?:\*\*|__)?\(?(?P<number>\d{1,3})[.)](?=\s)")
 _HASHES = re.compile(r"\s*#{1,6}\s")
 _BOLD_LINE = re.compile(r"\s*(\*\*|__)(?P<words>[^*_]+)\1:?\s*")
 _SIGNS = re.compile(
@@ -25,6 +27,13 @@ def is_row(sentence: str) -> bool:
 def is_item(sentence: str) -> bool:
     """Return whether a sentence begins an item of a list."""
     return bool(_ITEM.match(sentence))
+
+
+def is_marker(text: str, span: Span) -> bool:
+    """Return whether a number is that of an item of a list or of a heading, at the beginning of its line."""
+    line = text[text.rfind("\n", 0, span.start) + 1 :]
+    found = _MARKER.match(line)
+    return found is not None and found.start("number") == span.start - (len(text) - len(line))
 
 
 def is_rule(sentence: str) -> bool:

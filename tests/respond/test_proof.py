@@ -281,3 +281,36 @@ def test_a_named_passage_stays_beside_a_figure_that_stands_nowhere() -> None:
     found = proof("The Aldgate orchard gave 40,100 kilos of row 7.", first=HARVEST[0], texts=[HARVEST[0], LAKE])
     assert found.flagged
     assert [quote.hit.chunk.text for quote in found.quotes] == [HARVEST[0]]
+
+
+PIER = """## Dogs
+A ticket for the pier costs 8 EUR since 4 June 2025 (before: 6).
+No dogs under 5 months on the boat; the dogs corner is looked after by Nils.
+2) The regatta. It moves to Sunday 14 June. From 10 to 17 h.
+At most 12 boats a day without notice."""
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Tickets for the pier used to cost 6 EUR.",
+        "The ticket for the pier costs 8 EUR since 2025-06-04.",
+        "Nils looks after the dogs corner.",
+        "The regatta takes place on Sunday, 14 June, from 10 to 17 h.",
+        "For 20 boats you must give notice.",
+        "You may not bring 20 boats without notice.",
+    ],
+)
+def test_reads_brackets_dates_and_items(sentence: str) -> None:
+    assert not proof(sentence, before="May I bring 20 boats?", texts=[PIER]).flagged
+
+
+def test_marks_what_the_question_suggests() -> None:
+    found = proof("At most 20 boats a day may come without notice.", before="May I bring 20 boats?", texts=[PIER])
+    assert found.reason == "the passage says 12, not 20"
+
+
+def test_quotes_the_row_that_the_sentence_before_is_about() -> None:
+    rows = "| Club | Members | Chair |\n|---|---|---|\n| Chess | 14 | Ida Holm |\n| Rowing | 14 | Per Lund |"
+    found = proof("It has 14 members.", before="The chair of the rowing club is Per Lund.", texts=[rows])
+    assert [quote.span.of(quote.hit.chunk.text) for quote in found.quotes] == ["| Rowing | 14 | Per Lund |"]

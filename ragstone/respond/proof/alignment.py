@@ -12,10 +12,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.language.facts import Word, initials
-from ragstone.respond.proof.figure import Figure, same
+from ragstone.language.days import days_in, is_weekday
+from ragstone.language.facts import Word, form, initials, words
+from ragstone.respond.proof.figure import same
+from ragstone.respond.proof.figures import figures
+from ragstone.respond.proof.numbered import numbered
 from ragstone.respond.proof.passages import Passage
 from ragstone.respond.proof.records import Quote
+from ragstone.respond.proof.said import Said
 
 GAIN = 0.2
 """Share of a sentence that a second quote must add."""
@@ -25,6 +29,7 @@ CLOSE = 0.45
 """Share of a sentence that a passage must have to be quoted though the writer names none."""
 IN_HEADING = 0.6
 """How much of a word a sentence holds that only the heading of its passage has."""
+_EQUAL = 1e-6
 MOST_READ = 800
 """Characters of evidence that a model reads."""
 
@@ -36,10 +41,15 @@ class Overlap:
     """
 
     def __init__(
-        self, passage: Passage, asked: Sequence[Word], weights: NDArray[np.float64], own: Sequence[Figure]
+        self,
+        passage: Passage,
+        sentence: str,
+        asked: Sequence[Word],
+        weights: NDArray[np.float64],
+        before: Said,
     ) -> None:
         self.passage, self.weights = passage, weights
-        self._asked, self._own = asked, own
+        self._sentence, self._asked, self._own, self._before = sentence, asked, figures(sentence), before
 
     @cached_property
     def share(self) -> float:
@@ -60,12 +70,21 @@ class Overlap:
         have = np.zeros(len(weights))
         while len(parts) < 2 and len(found):
             gains = np.maximum(found, have) @ weights - have @ weights
-            best = int(gains.argmax())
+            best = self._closest(np.flatnonzero(gains >= gains.max() - _EQUAL))
             if gains[best] <= 0 or (parts and gains[best] < GAIN):
                 break
             parts.append(best)
             have = np.maximum(have, found[best])
         return tuple(parts)
+
+    def _closest(self, parts: NDArray[np.intp]) -> int:
+        """Return the sentence, of those that hold as much, that has most of what was said last."""
+        if len(parts) > 1:
+            last = [word for word in words(self._before.last) if not word.stop]
+            forms = [self.passage.vocabulary.forms(word) for word in last]
+            own = [{form(word) for word in self.passage.words[int(part)]} for part in parts]
+            parts = parts[[int(np.argmax([sum(not some.isdisjoint(one) for one in forms) for some in own]))]]
+        return int(parts[0])
 
     @property
     def words(self) -> NDArray[np.float64]:
@@ -113,15 +132,48 @@ class Overlap:
             places = [n for n, word in enumerate(self._asked) if span.start <= word.span.start < span.end]
             parts = [placed.part for placed in passage.figures if same(figure, placed.figure)]
             found[np.ix_(parts, places)] = 1.0
-        found[[*passage.claimless]] = 0.0
-        return found
+        self._match_names(found)
+        self._match_weekdays(found)
+        return _below_headings(found, passage.claimless)
+
+    def _match_names(self, found: NDArray[np.float64]) -> None:
+        """Match names of a word and a number as a whole: "room 3" is not in the row of room 5."""
+        for name in numbered(self._sentence):
+            span, forms = name.span, self.passage.vocabulary.forms(name.word)
+            places = [n for n, word in enumerate(self._asked) if span.start <= word.span.start < span.end]
+            for part in range(len(found)):
+                values = self.passage.numbers_of(part, forms)
+                if values:
+                    found[part, places] = float(not name.values.isdisjoint(values))
+
+    def _match_weekdays(self, found: NDArray[np.float64]) -> None:
+        """Take the day of the week before a day as a part of it."""
+        for day in days_in(self._sentence):
+            inside = [n for n, word in enumerate(self._asked) if day.span.start <= word.span.start < day.span.end]
+            for place in inside:
+                if is_weekday(self._asked[place]) and len(inside) > 1:
+                    found[:, place] = found[:, inside[1:]].min(axis=1)
+
+
+def _below_headings(found: NDArray[np.float64], claimless: frozenset[int]) -> NDArray[np.float64]:
+    """Return what sentences hold with the headings above them in the same passage, which themselves are no evidence."""
+    above, was_heading = np.zeros(found.shape[1:]), False
+    for part, row in enumerate(found):
+        if part in claimless:
+            own = np.minimum(row, IN_HEADING)
+            above = np.maximum(above, own) if was_heading else own
+            row[:] = 0.0
+        else:
+            np.maximum(row, above, out=row)
+        was_heading = part in claimless
+    return found
 
 
 def hold(
-    asked: Sequence[Word], weights: NDArray[np.float64], passages: Sequence[Passage], own: Sequence[Figure]
+    sentence: str, asked: Sequence[Word], weights: NDArray[np.float64], passages: Sequence[Passage], before: Said
 ) -> list[Overlap]:
-    """Return how much of a sentence each passage holds, given its words and its figures."""
-    return [Overlap(passage, asked, weights, own) for passage in passages]
+    """Return how much of a sentence each passage holds, given its words and what was said before."""
+    return [Overlap(passage, sentence, asked, weights, before) for passage in passages]
 
 
 def chosen(overlaps: Sequence[Overlap], named: int, keys: NDArray[np.bool_], language: str) -> list[Overlap]:

@@ -26,8 +26,7 @@ from ragstone.language import language_of
 from ragstone.language.facts import Word, alike, words
 from ragstone.respond.proof.alignment import CLOSE, Overlap, chosen, hold, is_foreign, quotes
 from ragstone.respond.proof.displaced import displaced
-from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_names
-from ragstone.respond.proof.figures import figures
+from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_names, misnumbered
 from ragstone.respond.proof.passages import Passage, Passages
 from ragstone.respond.proof.polarity import turned
 from ragstone.respond.proof.records import UNCHECKED, Proof, Quote
@@ -129,18 +128,24 @@ class ProofChecker:
         before: Said,
     ) -> tuple[Reading | None, list[Doubt]]:
         """Return what the passages hold of a sentence, and what is surely wrong with it."""
-        reading = self._reading(sentence, asked, weights, hits, named)
+        reading = self._reading(sentence, asked, weights, hits, named, before)
         if reading is None:
             return None, []
         return reading, doubts_of(sentence, asked, weights, reading, before)
 
     def _reading(
-        self, sentence: str, asked: Sequence[Word], weights: NDArray[np.float64], hits: Sequence[Hit], named: int
+        self,
+        sentence: str,
+        asked: Sequence[Word],
+        weights: NDArray[np.float64],
+        hits: Sequence[Hit],
+        named: int,
+        before: Said = NOTHING,
     ) -> Reading | None:
         passages = self._passages.of(hits)
         if not passages or not has_content(asked, passages):
             return None
-        overlaps = hold(asked, weights, passages, figures(sentence))
+        overlaps = hold(sentence, asked, weights, passages, before)
         some = chosen(overlaps, named, np.array([word.key for word in asked]), language_of(sentence))
         best = some[0] if some else max(overlaps, key=lambda one: one.share)
         most = max((one.share for one in overlaps[:named]), default=0.0)
@@ -196,6 +201,9 @@ def doubts_of(
         *doubtful_names(sentence, [*cited, *others], before),
         *(doubt for part in best.parts[:1] for doubt in turned(sentence, best.passage.shown(part))),
     ]
+    for doubt in misnumbered(sentence, best.passage, best.parts[0], cited, before) if best.parts else ():
+        if all(one.span.end <= doubt.span.start or doubt.span.end <= one.span.start for one in doubts):
+            doubts.append(doubt)
     return sorted(doubts, key=lambda doubt: doubt.span)
 
 

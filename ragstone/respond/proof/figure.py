@@ -24,7 +24,9 @@ BASE = {
 """What a unit measures, and how much of the base unit it is."""
 LONG = frozenset({"month", "year", "decade"})
 """Units of time that have no fixed number of days."""
-NAMED = frozenset({"month name", "clock", "code", "century", "quarter"})
+DATE = "day of a month"
+"""The kind of the number of a day beside its month."""
+NAMED = frozenset({"month name", DATE, "clock", "code", "century", "quarter"})
 """What stands in the place of a unit and is compared with its like only."""
 DEGREES = "°"
 """The unit of a figure in degrees of any scale, with which those of each scale begin."""
@@ -43,7 +45,8 @@ class Figure:
 
     ``scale`` is what a word such as "million" multiplied it by, ``counted`` a small number that may count things,
     ``rough`` one after a word such as "about", ``in_cell`` one of a table, and ``hour`` one of a range that may be the
-    hours of a day. ``unit`` is a unit of the lexicon, a currency, "%", or one of `NAMED`; "" for a bare number.
+    hours of a day.
+    ``unit`` is a unit of the lexicon, a currency, "%", or one of `NAMED`; "" for a bare number.
     """
 
     span: Span
@@ -98,6 +101,8 @@ def same(own: Figure, other: Figure) -> bool:
     if own.unit == "clock" and not other.unit and other.hour:
         hour, halved = own.values[0] / 60, HALF_DAY.search(own.shown) is not None
         return any(value == hour or (halved and 0 < value <= 12 and value % 12 == hour % 12) for value in other.values)
+    if DATE in (own.unit, other.unit) and {own.unit, other.unit} <= {DATE, "", "ordinal"}:
+        return own.values == other.values  # a range or a table may name the month elsewhere
     if _may_be_one(own.unit, other.unit):
         return any(near(mine, theirs, own.step) for mine in own.values for theirs in other.values)
     if own.measure != other.measure and not NAMED.isdisjoint((own.unit, other.unit)):

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
 from ragstone.core.records import Span
 from ragstone.language import lexicon, plain
+from ragstone.language.days import Day, days_in, days_in_figures
 from ragstone.language.money import MARK, SIGN, currency_of
 from ragstone.language.words import any_of
-from ragstone.respond.proof.figure import BASE, DEGREES, HALF_DAY, NAMED, Figure, is_year
+from ragstone.respond.proof.figure import BASE, DATE, DEGREES, HALF_DAY, NAMED, Figure, is_year
 
 _TOKEN = re.compile(
     r"""
       (?P<plain>(?>[^\W\d_]+)(?!SIGN|[-_.]?\s?\.?\d))
-    | (?P<iso>\b\d{4}-\d{2}-\d{2}\b) | (?P<dotted>\b\d{1,2}(?:[./]\d{1,2}[./]\d{4}\b|\.(?:0\d|1[0-2])\.(?!\d)))
+    | (?P<iso>\b\d{4}-\d{2}-\d{2}\b) | (?P<dotted>\b\d{1,2}(?:[./]\d{1,2}[./]\d{4}\b|\.(?:0[1-9]|1[0-2])\.(?!\d)))
     | (?P<clock>\b\d{1,2}(?:\s?:\s?\d{2}(?:\s?[ap]\.?m\b)?|(?:\.\d{2})?\s?(?:[ap]\.?m\b|uhr\b|o'clock\b)))
     | (?P<decade>\b\d{3}0(?=['’]?s\b))
     | (?P<code>\b(?!MARK\d)(?:[^\W\d_]+[-_.]?\d(?:[\w.]*\w)?|\d+(?!(?:st|nd|rd|th)\b)[^\W\d_][\w]*|\d+(?:\.\d+){2,})\b)
@@ -40,6 +41,11 @@ _YEAR = re.compile(r"(?:[a-z]+-|FY)(\d{4})(s?)")
 _QUARTER = re.compile(r"(?:Q([1-4])|([1-4])Q)", re.IGNORECASE)
 _SMALL = 12
 """Counts up to here may be counted by the writer."""
+_LAST_DAY = 31
+_NOUN_BEHIND = re.compile(r"\s+([^\W\d_]+)")
+_BRACKETS = re.compile(r"\([^()]*\)")
+_BARE_END = re.compile(r"\s*[,;)]")
+"""What follows a figure without a unit of its own at the end of a clause in brackets."""
 
 
 @lru_cache(maxsize=512)
@@ -47,14 +53,54 @@ def figures(text: str) -> tuple[Figure, ...]:
     """Return the figures of a text, in order."""
     out: list[Figure] = []
     tokens, place, beginnings = list(_TOKEN.finditer(text)), 0, _beginnings()
+    days = {day.span.start: day for day in days_in_figures(text)}
     while place < len(tokens):
+        if day := days.get(tokens[place].start()):
+            out += _of_day(day.span, day.span.of(text), day.day, day.month, *([day.year] if day.year else []))
+            place = next((n for n in range(place, len(tokens)) if tokens[n].start() >= day.span.end), len(tokens))
+            continue
         if tokens[place].lastgroup in _WORDS and plain(tokens[place].group()) not in beginnings:
             place += 1
             continue
         some, used = _figure(text, tokens, place)
         out += some
         place += max(used, 1)
-    return tuple(_shared_units(text, out))
+    return tuple(_in_brackets(text, _shared_units(text, _dated(text, out))))
+
+
+def _dated(text: str, found: Sequence[Figure]) -> Sequence[Figure]:
+    """Return the figures with the numbers of days beside their month as such."""
+    if not any(one.unit == "month name" for one in found):
+        return found
+    days = [day for day in days_in(text) if not _counts_things(text, day)]
+    return [
+        replace(one, unit=DATE)
+        if one.unit in ("", "ordinal")
+        and any(day.span.start <= one.span.start < day.span.end and one.values == (day.day,) for day in days)
+        else one
+        for one in found
+    ]
+
+
+def _counts_things(text: str, day: Day) -> bool:
+    """Return whether the number of a day after its month may count the things behind it: "in October 12 bookings"."""
+    after = _NOUN_BEHIND.match(text, day.span.end) if not day.year and text[day.span.end - 1].isdigit() else None
+    return after is not None and plain(after[1]) not in lexicon().stop
+
+
+def _in_brackets(text: str, found: Sequence[Figure]) -> Iterator[Figure]:
+    """Yield the figures with what brackets leave out, the unit of the figure before: "75 EUR now (before: 60)"."""
+    clauses = [one.span() for one in _BRACKETS.finditer(text)] if "(" in text else []
+    last: Figure | None = None
+    for one in found:
+        around = next((start for start, end in clauses if start < one.span.start < end), None)
+        if around is None:
+            last = one if one.unit and one.unit not in NAMED else last
+        is_bare = around is not None and not one.unit and not is_year(one) and _BARE_END.match(text, one.span.end)
+        if is_bare and last and re.search(r"[^\W\d_]", text[around : one.span.start]):
+            yield replace(one, unit=last.unit, counted=False)
+        else:
+            yield one
 
 
 def _shared_units(text: str, found: Sequence[Figure]) -> list[Figure]:
@@ -67,6 +113,8 @@ def _shared_units(text: str, found: Sequence[Figure]) -> list[Figure]:
         if not first.unit and after.unit in ("", "clock"):  # "open from 9 to 17", "9 bis 17 Uhr"
             out[place] = first = replace(first, hour=True)
             out[place + 1] = after = replace(after, hour=True)
+        if after.unit == DATE and not first.unit and 1 <= first.values[0] <= _LAST_DAY:  # "3 to 10 May"
+            out[place] = replace(first, unit=DATE)
         if {first.unit, after.unit} & NAMED:
             continue
         if is_year(first) and after.unit:
@@ -325,8 +373,21 @@ def _date(shown: str, span: Span) -> list[Figure]:
     day, month, *year = parts[::-1] if "-" in shown else parts
     if month > 12:
         day, month = month, day
+    return _of_day(span, shown, day, month, *year)
+
+
+def before_brackets(text: str, found: Sequence[Figure], one: Figure) -> Figure:
+    """Return the figure whose words hold for one in brackets, too, as in "75 EUR now (before: 60)"; else the figure."""
+    start = text.rfind("(", 0, one.span.start)
+    if not one.unit or one.unit in NAMED or not one.shown[-1:].isdigit() or ")" in text[max(start, 0) : one.span.start]:
+        return one
+    before = [other for other in found if other.span.end <= start and other.unit == one.unit]
+    return before[-1] if before else one
+
+
+def _of_day(span: Span, shown: str, day: float, month: float, *year: float) -> list[Figure]:
     return [
-        Figure(span=span, shown=shown, values=(day,)),
+        Figure(span=span, shown=shown, values=(day,), unit=DATE),
         Figure(span=span, shown=shown, values=(month,), unit="month name"),
         *(Figure(span=span, shown=shown, values=(one,)) for one in year),
     ]

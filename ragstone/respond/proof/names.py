@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ragstone.core.span import Span
 from ragstone.language import lexicon
+from ragstone.language.days import days_in
 from ragstone.language.facts import Word, words
 from ragstone.respond.proof.figures import figures
 
@@ -19,9 +20,10 @@ def names(sentence: str) -> list[list[Word]]:
     """Return the names of a sentence, each as the words that stand together, without codes such as COVID-19.
 
     Abbreviations and general words are no part of them: writers use them for what passages spell out, or say in other
-    words. Neither are the names of units.
+    words. Neither are the names of units and of days.
     """
     measured = [figure.span for figure in figures(sentence)]  # "Celsius" is the name of a unit
+    measured += [day.span for day in days_in(sentence)]
     out: list[list[Word]] = []
     for name in _capitalised(sentence, words(sentence)):
         if any(span.start <= name[0].span.start and name[-1].span.end <= span.end for span in measured):

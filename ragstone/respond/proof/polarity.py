@@ -6,6 +6,7 @@ such as "unless" or "only" on either side makes it unsure, and then it finds not
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ragstone.core.records import Span
@@ -15,6 +16,7 @@ from ragstone.respond.proof.doubts import Doubt
 
 NEAR = 4
 """Distance in words within which a negation belongs to a word."""
+_PAUSE = re.compile(r"[.,;:()](?!\d)|\n")
 SHARED = 0.8
 """Share of the sentence's content words that must stand in the part of the evidence."""
 
@@ -25,10 +27,10 @@ def turned(sentence: str, part: str) -> list[Doubt]:
     content = [word for word in asked if not word.stop and not word.negation]
     if not content or sum(lexical(word, there) for word in content) < SHARED * len(content):
         return []
-    return [*_denied(asked, there), *_opposed(sentence, asked, part, there)]
+    return [*_denied(asked, part, there), *_opposed(sentence, asked, part, there)]
 
 
-def _denied(asked: Sequence[Word], there: Sequence[Word]) -> list[Doubt]:
+def _denied(asked: Sequence[Word], part: str, there: Sequence[Word]) -> list[Doubt]:
     if _is_unsure(asked) or _is_unsure(there):
         return []
     mine, theirs = _negations(asked), _negations(there)
@@ -43,10 +45,17 @@ def _denied(asked: Sequence[Word], there: Sequence[Word]) -> list[Doubt]:
         span = Span(start=first.span.start, end=last.span.end)
         return [Doubt(span=span, reason=f"the passage does not deny it: it says {asked[target].lower}")]
     target = _target(there, theirs[0])
-    if target is None:
+    if target is None or not _says_denied(asked, part, there[target:]):
         return []
     own = next((word for word in asked if not word.stop and lexical(there[target], [word])), None)
     return [Doubt(span=own.span, reason="the passage denies this")] if own else []
+
+
+def _says_denied(asked: Sequence[Word], part: str, denied: Sequence[Word]) -> bool:
+    """Return whether a sentence says all that is denied up to a pause: "no dogs under 5 kg" denies nothing of dogs."""
+    end = _PAUSE.search(part, denied[0].span.end)
+    clause = [word for word in denied if end is None or word.span.start < end.start()]
+    return all(lexical(word, asked) for word in clause if not word.stop)
 
 
 def _opposed(sentence: str, asked: Sequence[Word], part: str, there: Sequence[Word]) -> list[Doubt]:
