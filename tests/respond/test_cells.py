@@ -657,6 +657,25 @@ def test_a_day_names_its_row_however_it_is_written(day: str) -> None:
     assert found.probability > 0.5
 
 
+DUTIES = hit("Duty | Thu 5.3. | Fri 6.3.\nFerry | Ivo Lund | Ada Holm\nKiosk | Ruth Vale | Ivo Lund", "Duties", 1)
+FREIGHT = hit("Freight | up to 20 kg | 21 to 60 kg\nExpress | 9.40 | 14.20\nStandard | 5.10 | 8.30", "Freight", 1)
+WARDS = hit("Ward | Beds 2030 | Beds 2031\n3 | 40 | 51\n5 | 38 | 44", "Wards", 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "cell"),
+    [
+        ("Who has the ferry on Friday 6.3.?", DUTIES, "Ada Holm"),
+        ("who has the kiosk on thursday", DUTIES, "Ruth Vale"),
+        ("What does express freight of 35 kg cost?", FREIGHT, "14.20"),
+        ("What does express freight of 12 kg cost?", FREIGHT, "9.40"),
+        ("How many beds has ward 3 in 2031?", WARDS, "51"),
+    ],
+)
+def test_a_day_or_a_weight_names_the_column_within_whose_heading_it_lies(question: str, table: Hit, cell: str) -> None:
+    assert looked(question, table).cells[0].cell.text == cell
+
+
 HALL = hit("Item | 2021 | 2022 | 2023\nHeating | 900 | 950 | 1000\nTotal costs | 1900 | 2000 | 2100", "Hall", 1)
 
 

@@ -32,7 +32,7 @@ from ragstone.respond.tables.contradicted import contradictions
 from ragstone.respond.tables.dates import dates
 from ragstone.respond.tables.features import TableCell, cells_of
 from ragstone.respond.tables.lookup import Looked, look_up
-from ragstone.respond.tables.ranges import meant_by
+from ragstone.respond.tables.ranges import meant_by, within_heading
 from ragstone.respond.tables.whole import compared_rows
 
 WORTH_READING = 0.3
@@ -97,11 +97,13 @@ class TableReader:
             request=request,
         )
         best = looked.cells[0]
-        lies = [one.span for one in meant_by(asked.points, best.row, best.table.columns, naming(best.row))]
+        within = meant_by(asked.points, best.row, best.table.columns, naming(best.row))
+        within += within_heading(asked.points, " ".join(best.cell.header))
         lacks = [
             one
             for one in lacks
-            if not _is_named(one, best.hit.chunk) and not any(_lies_in(one.requirement.span, span) for span in lies)
+            if not _is_named(one, best.hit.chunk)
+            and not any(_lies_in(one.requirement.span, point.span) for point in within)
         ]
         lacks += contradictions(asked, best, cells)
         likely, row = lowered(looked.probability, lacks), lowered(looked.row, lacks)

@@ -26,7 +26,8 @@ QUARTER, YEAR = 3, 12
 TO_DATE = -1
 """Stands for the months since the beginning of a fiscal year, more than a quarter."""
 _FILLER = re.compile(
-    r"\b(?:three|six|nine|twelve|months?|years?|quarters?|first|second|third|fourth|ended|fiscal|\d{1,2})\b"
+    r"\b(?:three|six|nine|twelve|months?|years?|quarters?|first|second|third|fourth|ended|fiscal"
+    r"|\d{1,2}(?=[ -](?:months?|years?|quarters?)\b))\b"
 )
 
 
@@ -69,6 +70,7 @@ class Dates:
             else []
         )
         self._fillers += [word.span for word in found if word.lower in months_named and word.value.startswith("month")]
+        self._fillers += [one.span for one in days if named]
 
     def __bool__(self) -> bool:
         return bool(self.years or self.months or self.quarters or self.length)

@@ -24,7 +24,7 @@ from ragstone.language.money import MARK, names_money
 from ragstone.respond.tables.asked import Asked, items, named_in, terms
 from ragstone.respond.tables.cell_kinds import NOTHING, fits, is_day, is_figure, is_index, is_quantity, is_total, naming
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of, has_time
-from ragstone.respond.tables.ranges import ages_within, has_days, meant_by
+from ragstone.respond.tables.ranges import has_days, meant_by, within_heading
 
 T = TypeVar("T")
 MAX_CELLS = 20_000
@@ -208,22 +208,22 @@ class _AskedColumns:
         lower = [text.lower() for text in texts]
         contact = asked.asks.contact
         reaches = [contact is not None and is_of_contact(contact, text) for text in texts]
-        aged = [asked.named_at(one.span for one in ages_within(asked.points, text)) for text in texts]
+        within = [within_heading(asked.points, text) for text in texts]
         self.money = [names_money(text) for text in texts]
         self.names = [
             asked.names_of(text)
-            | of_age
+            | asked.named_at(one.span for one in points)
             | (asked.priced if is_money or named_in(text).has_any(asked.prices) else frozenset[int]())
             | (asked.reached if is_reached else frozenset[int]())
-            for text, of_age, is_money, is_reached in zip(texts, aged, self.money, reaches, strict=True)
+            for text, points, is_money, is_reached in zip(texts, within, self.money, reaches, strict=True)
         ]
         self.dates = [dates_of(path) for path in columns]
         self.lengths = _lengths(self.dates)
         self.totals = [not asked.total and is_total(text) for text in texts]
         self.percents = [bool(terms().percents.search(text)) for text in lower]
         heading = [
-            1.0 if is_reached or of_age else asked.share_of(_NOTES.sub("", text))
-            for text, of_age, is_reached in zip(texts, aged, reaches, strict=True)
+            1.0 if is_reached or points else asked.share_of(_NOTES.sub("", text))
+            for text, points, is_reached in zip(texts, within, reaches, strict=True)
         ]
         asks = [
             1.0 if is_reached or any(map(named_in(text).has, asked.wanted)) else fits(asked, text.lower())

@@ -16,7 +16,7 @@ from ragstone.core.span import Span
 from ragstone.core.table import Cell, Row
 from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
-from ragstone.language.days import Day, dates_in, days_in
+from ragstone.language.days import Day, dates_in, days_in, is_weekday
 from ragstone.language.facts import words
 from ragstone.language.message import message_words, writing
 from ragstone.language.money import MARK, currencies
@@ -36,6 +36,8 @@ _LONGEST = 100
 _EARLIEST, _LATEST = 1500, 2199
 _BOUNDED = 3
 """The patterns, from the first, by which a question itself names a range; the others have a word before a number."""
+_ABBREVIATED = 3
+"""Letters of the longest abbreviation of a day of the week, of which some are words: "sun", "sat"."""
 _WEIGHTS = frozenset(["kg", "g", "t", "lb", "oz"])
 _YEAR = "year"
 
@@ -71,7 +73,7 @@ class Range:
 class Point:
     """A number that a question names, with its unit or the noun after it, and the words ``beside`` it, or a ``day``.
 
-    ``is_age`` says that it is how old somebody is.
+    ``is_age`` says that it is how old somebody is; ``weekday`` is a day of the week, if the question names only that.
     """
 
     span: Span
@@ -81,6 +83,7 @@ class Point:
     noun: str = ""
     beside: tuple[str, ...] = ()
     is_age: bool = False
+    weekday: str = ""
 
 
 @frozen
@@ -101,6 +104,10 @@ def points_of(text: str, dates: Dates) -> tuple[Point, ...]:
     days = days_in(text)
     out = [Point(span=one.span, day=one) for one in days] if len(days) == 1 else []
     found = words(text)
+    weekdays = [one for one in found if len(one.lower) > _ABBREVIATED and is_weekday(one)]
+    out += (
+        [Point(span=one.span, weekday=plain(one.lower)) for one in weekdays] if not days and len(weekdays) == 1 else []
+    )
     bounded = [one.span() for pattern in (*_patterns()[:_BOUNDED], _over()) for one in pattern.finditer(text)]
     beside = tuple(singular(word.lower) for word in found if not word.stop and not word.value)
     ages = _ages_in(text)
@@ -148,34 +155,46 @@ def meant_by(points: Sequence[Point], row: Row, columns: Sequence[Sequence[str]]
     if not points:
         return []
     places = [*_places(row, columns, names)]
-    return [one for one in points if _is_named_day(one, names) or any(_is_within(one, place) for place in places)]
+    return [
+        one
+        for one in points
+        if any(_is_day(one, cell.text) for cell in names) or any(_is_within(one, place) for place in places)
+    ]
 
 
-def _is_named_day(point: Point, names: Sequence[Cell]) -> bool:
-    """Return whether a row is named by the day of a point, and nothing else."""
-    if point.day is None:
+def _is_day(point: Point, text: str) -> bool:
+    """Return whether a text is the day of a point, or one with its day of the week, and nothing else."""
+    if point.day is None and not point.weekday:
         return False
-    for cell in names:
-        only = [one for one in days_in(cell.text) if one.span.of(cell.text) == cell.text.strip()]
-        if any(
-            (one.day, one.month) == (point.day.day, point.day.month) and _share_year(one, point.day) for one in only
-        ):
-            return True
-    return False
+    only = [one for one in days_in(text) if one.span.of(text) == text.strip()]
+    if point.day:
+        said = point.day
+        return any((one.day, one.month) == (said.day, said.month) and _share_year(one, said) for one in only)
+    first, *others = words(text) or [None]
+    if first is None or not is_weekday(first) or (others and not only):
+        return False
+    return point.weekday.startswith(plain(first.lower)) or plain(first.lower).startswith(point.weekday)
 
 
 def _share_year(one: Day, other: Day) -> bool:
     return one.year == other.year or 0 in (one.year, other.year)
 
 
-def ages_within(points: Sequence[Point], heading: str) -> list[Point]:
-    """Return the ages that lie within the range of a heading which names people by it: "Child under 14"."""
-    ages = [one for one in points if one.is_age]
-    found = range_of(heading) if ages else None
-    if found is None or found.whole or found.of_days:
+def within_heading(points: Sequence[Point], heading: str) -> list[Point]:
+    """Return the points within a heading: a day in "Thu 10.9.", an age in "Child under 14", 300 kg in "101-500 kg".
+
+    A day with its year heads a column of a period or a balance, which `Dates` compares.
+    """
+    days = [one for one in points if _is_day(one, heading)]
+    if days:
+        return [] if dates_in(heading) else days
+    found = range_of(heading) if any(one.unit for one in points) else None
+    if found is None or found.of_days:
         return []
-    of_others = {_unit_of(one) or one for one in found.units} - currencies(heading) - {_YEAR}
-    return [] if of_others else [one for one in ages if found.has(one.value)]
+    units = {_unit_of(one) or one for one in found.units} | currencies(heading)
+    if not found.whole:  # the other words name people
+        units = set() if units - currencies(heading) - {_YEAR} else {_YEAR}
+    return [one for one in points if one.unit in units and found.has(one.value)]
 
 
 def columns_of(points: Sequence[Point], row: Row, columns: Sequence[Sequence[str]], names: Sequence[Cell]) -> set[int]:
@@ -223,6 +242,8 @@ def _is_within(point: Point, place: Place) -> bool:
     quantities suits every noun, and one of weights every weight.
     """
     own = place.range
+    if point.weekday:
+        return False
     if point.day or own.of_days:
         return point.day is not None and own.of_days and own.has_day(point.day)
     if not own.has(point.value):
