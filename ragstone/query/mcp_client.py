@@ -18,6 +18,7 @@ from ragstone.core.request import Request
 from ragstone.query.tool_results import Item, documents
 from ragstone.services.pinned import tls
 from ragstone.services.retries import Attempts
+from ragstone.services.secrets import without_secret
 from ragstone.settings.search import ToolSettings
 from ragstone.settings.services import ServiceSettings
 
@@ -113,8 +114,7 @@ class McpTool:
 
     def _hidden(self, text: str) -> str:
         """Return a text without the key."""
-        key = self._own.api_key.get_secret_value()
-        return text.replace(key, "***") if key else text
+        return without_secret(text, self._own.api_key.get_secret_value())
 
 
 class _Limited(httpx2.AsyncBaseTransport):

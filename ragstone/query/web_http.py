@@ -18,6 +18,7 @@ from ragstone.core.frozen import frozen
 from ragstone.core.request import Request
 from ragstone.services.pinned import FetchError, Reply, SafeClient
 from ragstone.services.retries import PASSING, Attempts, Setback, persist, retry_after
+from ragstone.services.secrets import without_secret
 from ragstone.settings.services import ServiceSettings
 
 MAX_BYTES = 8_000_000
@@ -96,8 +97,8 @@ async def _once(service: Service, target: str, headers: Mapping[str, str], conte
 
 
 def _refused(service: Service, reply: Reply) -> Setback:
-    status, said = reply.status, " ".join(reply.body.decode("utf-8", "replace").split())
-    said = said.replace(service.secret, "***") if service.secret else said
+    status = reply.status
+    said = without_secret(" ".join(reply.body.decode("utf-8", "replace").split()), service.secret)
     reason = f"HTTP {status}" + (f": {said[:_MAX_SHOWN]}" if said and not said.startswith("<") else "")
     wait = retry_after(reply.headers.get("retry-after", ""))
     match status:

@@ -63,6 +63,10 @@ def _meanings(ip: _IP) -> list[_IP]:
     return [ip]
 
 
+NOT_FOUND = "{} cannot be found; check its name and the network"
+"""Says that a host has no address; without a network, no host has one."""
+
+
 def checked_addresses(host: str, port: int, *, allow_private: bool, setting: str) -> list[str]:
     """Return the addresses of a host, for a caller in a thread.
 
@@ -78,7 +82,7 @@ def checked_addresses(host: str, port: int, *, allow_private: bool, setting: str
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise SourceError(f"{host} has no address") from error
+        raise SourceError(NOT_FOUND.format(host)) from error
     addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
     if reason := refusal(host, addresses, allow_private=allow_private, setting=setting):
         raise SourceError(reason)

@@ -17,7 +17,7 @@ from typing import cast
 import httpcore2
 
 from ragstone.core.frozen import frozen
-from ragstone.services.network import Resolve, refusal, resolve
+from ragstone.services.network import NOT_FOUND, Resolve, refusal, resolve
 
 Headers = Mapping[str, str]
 """Header fields by their names in lower case."""
@@ -204,10 +204,10 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         try:
             addresses = await self._resolve(host, port)
         except (OSError, UnicodeError) as error:
-            raise FetchError(f"{host} has no address", passing=isinstance(error, socket.gaierror)) from error
+            raise FetchError(NOT_FOUND.format(host), passing=isinstance(error, socket.gaierror)) from error
         if reason := refusal(host, addresses, allow_private=self._allow_private, setting=self._setting):
             raise FetchError(reason)
-        failure: Exception = FetchError(f"{host} has no address", passing=True)
+        failure: Exception = FetchError(NOT_FOUND.format(host), passing=True)
         for address in addresses:
             try:
                 return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import socket
 import ssl
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -22,6 +24,7 @@ from ragstone.core.errors import MissingExtra, SourceError, UsageError
 from ragstone.core.records import Acquired, Document, Finished, Skipped, Unchanged
 from ragstone.core.source import Entry, Source
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.services.network import checked_addresses
 from ragstone.settings import AcquireSettings, ConnectionSettings, RemoteSettings
 from servers.git_server import GitServer
 from servers.imap_server import Folder, ImapServer
@@ -535,3 +538,40 @@ def test_reads_rows_of_postgresql(postgres: Any, tmp_path: Path, monkeypatch: py
     changing = named.model_copy(update={"query": "CREATE TABLE made AS SELECT 1 AS id, 'x' AS text"})
     with pytest.raises(SourceError, match="cannot be queried"):
         read(opened("", tmp_path, changing))
+
+
+@pytest.mark.parametrize(
+    ("address", "meant"),
+    [
+        ("githb://team/site", "github"),
+        ("jra://ann@x.example", "jira"),
+        ("htps://x.example/", "https"),
+        ("sfpt://h/x", "sftp"),
+    ],
+)
+def test_suggests_the_kind_of_address_that_was_meant(
+    address: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in ("fsspec is installed", "it is not"):
+        with pytest.raises(UsageError, match=f"; did you mean {meant}://"):
+            acquire.open_source(address, AcquireSettings(), tmp_path)
+        monkeypatch.setitem(sys.modules, "fsspec.registry", None)
+
+
+@pytest.mark.parametrize("kind", ["jira", "confluence"])
+def test_asks_for_the_token_that_a_site_takes(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(f"{kind.upper()}_TOKEN", raising=False)
+    for user, secret in (("ann%40mill.example@", "API token of ann@mill.example"), ("", "personal access token")):
+        source = acquire.open_source(f"{kind}://{user}x.example/", AcquireSettings(), tmp_path)
+        with pytest.raises(SourceError, match=f"set the environment variable {kind.upper()}_TOKEN to the {secret}"):
+            list(source.entries())
+        source.close()
+
+
+def test_says_that_a_host_cannot_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(*_: object, **__: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nowhere)
+    with pytest.raises(SourceError, match=r"^nowhere\.example cannot be found; check its name and the network$"):
+        checked_addresses("nowhere.example", 443, allow_private=False, setting="x")

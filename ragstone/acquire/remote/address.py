@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from ragstone.services.pinned_client import PinnedClient
 
 SETTING = "acquire.remote.allow_private"
+SCHEMES = (
+    *("git+https", "imaps", "sql", "webdav", "confluence", "notion", "github", "jira", "gdrive", "sharepoint", "https"),
+    *("s3", "gs", "gcs", "abfs", "sftp", "ftp", "smb"),
+)
+"""Kinds of addresses that a misspelt one is likely to mean."""
 
 
 @frozen
@@ -92,14 +97,18 @@ class Opening:
 
     def basic(self, user: str, default: str) -> dict[str, str]:
         """Return the header field of a user with the password from the environment; see `secret`."""
-        login = f"{user}:{self.secret(default, f'password of {user}')}"
-        return {"Authorization": f"Basic {base64.b64encode(login.encode()).decode('ascii')}"}
+        return self._login(user, self.secret(default, f"password of {user}"))
 
     def signed_in(self, user: str, default: str, site: str) -> PinnedClient:
-        """Return a client that signs in to a site: as a user with a password, or without one by a personal token."""
+        """Return a client that signs in to a site: as a user with an API token, or without one by a personal token."""
         if user:
-            return self.client(self.basic(user, default))
+            return self.client(self._login(user, self.secret(default, f"API token of {user} for {site}")))
         return self.client({"Authorization": f"Bearer {self.secret(default, f'personal access token for {site}')}"})
+
+    @staticmethod
+    def _login(user: str, secret: str) -> dict[str, str]:
+        encoded = base64.b64encode(f"{user}:{secret}".encode()).decode("ascii")
+        return {"Authorization": f"Basic {encoded}"}
 
     def allowed(self, host: str, port: int) -> list[str]:
         """Return the addresses of a server.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 from datetime import datetime
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-from ragstone.acquire.remote.address import Address, Opening
+from ragstone.acquire.remote.address import SCHEMES, Address, Opening
 from ragstone.acquire.remote.listed import told
 from ragstone.acquire.sources.walk import is_passed_over
 from ragstone.core.errors import MissingExtra, RagstoneError, SourceError, UsageError
@@ -137,13 +138,18 @@ class FsspecSource:
 
 
 def _class_of(scheme: str, address: str) -> Any:
+    near = get_close_matches(scheme, SCHEMES, n=1)
+    hint = f"; did you mean {near[0]}://?" if near else ""
+    unknown = f"'{address}' is not a supported kind of address{hint}; docs/sources.md lists the supported ones"
     try:
         registry: Any = import_module("fsspec.registry")
     except ImportError as error:
+        if hint and scheme not in SCHEMES:
+            raise UsageError(unknown) from error
         raise MissingExtra("fsspec", extra="remote") from error
     schemes: dict[str, dict[str, str]] = registry.known_implementations
     if scheme not in schemes or scheme in _NO_PLACES or "::" in address:
-        raise UsageError(f"'{address}' is not a supported kind of address; docs/sources.md lists the supported ones")
+        raise UsageError(unknown)
     try:
         if scheme in ("sftp", "ssh"):
             return import_module("ragstone.acquire.remote.fsspec_sftp").KnownHosts
