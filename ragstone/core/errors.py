@@ -76,6 +76,7 @@ class MissingExtra(RagstoneError):
     def __init__(self, package: str, *, extra: str) -> None:
         command = install_command(extra) if extra else f"{installer()} {package}"
         super().__init__(f"{package} is not installed; run: {command}")
+        self.package = package
 
 
 class SourceError(RagstoneError):

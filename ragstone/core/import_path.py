@@ -34,7 +34,10 @@ def load(name: str, setting: str, choices: str) -> Any:
 def is_importable(module: str) -> bool:
     """Return whether a name is that of a module that is installed; nothing is imported."""
     package = module.partition(".")[0]
-    return all(part.isidentifier() for part in module.split(".")) and find_spec(package) is not None
+    try:
+        return all(part.isidentifier() for part in module.split(".")) and find_spec(package) is not None
+    except ImportError:  # a finder of the program's own refuses it
+        return False
 
 
 def require(component: object, name: str, setting: str, parts: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Sends each model in use a short request, to see whether and how fast it answers."""
+"""Checks the models of the settings: whether their packages are installed, and whether and how fast they answer."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from contextlib import aclosing
 from typing import Literal
 
 from ragstone.core.answers import Message
-from ragstone.core.errors import RagstoneError
+from ragstone.core.errors import MissingExtra, RagstoneError, SettingsError
 from ragstone.core.frozen import frozen
+from ragstone.core.import_path import is_importable
 from ragstone.core.request import Deadline, Payer, Request
 from ragstone.engine.components import Components
+from ragstone.services.models import refuse_missing_package
+from ragstone.settings import Settings
 
 SECONDS = 30.0
 """Seconds that a model may take."""
@@ -26,6 +29,32 @@ class ModelCheck:
     name: str
     seconds: float
     problem: str = ""
+
+
+def refuse_missing_packages(settings: Settings) -> None:
+    """Refuse language models of questions whose packages are not installed. Nothing is loaded or contacted.
+
+    Raises:
+        SettingsError: a name is not one of a model.
+        MissingExtra: a package is not installed.
+    """
+    judge = "" if settings.review.judge == "off" else settings.review.judge_model
+    for name in filter(None, (settings.respond.model.name, settings.respond.cheap, judge)):
+        named = settings.respond.model.model_copy(update={"name": name})
+        refuse_missing_package(named, settings.services)
+
+
+def why_no_pictures(settings: Settings) -> str:
+    """Return why the vision model of the settings can see no pictures here; empty if it can, or if there is none."""
+    if not (name := settings.acquire.captions.model.strip()):
+        return ""
+    try:
+        refuse_missing_package(settings.respond.model.model_copy(update={"name": name}), settings.services)
+        if not is_importable("PIL"):
+            raise MissingExtra("Pillow", extra="ocr")
+    except (MissingExtra, SettingsError) as missing:
+        return str(missing)
+    return ""
 
 
 async def check_models(version: Components, payer: Payer) -> list[ModelCheck]:

@@ -12,7 +12,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from openai import APIStatusError, AsyncOpenAI, AsyncStream
 from pydantic import BaseModel
 
 from ragstone.core.answers import Message, Piece, Reply
@@ -20,7 +19,16 @@ from ragstone.core.errors import ContextTooLong, ModelError
 from ragstone.core.request import Request
 from ragstone.services import estimate
 from ragstone.services.dialect import WAYS, Dialect
-from ragstone.services.openai_api import FILTERED, REJECTED, OpenAIServer, TooLong, said_by
+from ragstone.services.openai_api import (
+    FILTERED,
+    REJECTED,
+    APIStatusError,
+    AsyncOpenAI,
+    AsyncStream,
+    OpenAIServer,
+    TooLong,
+    said_by,
+)
 from ragstone.services.reply_events import DONE, Broken, events
 from ragstone.services.reply_parts import End, Part, part_of
 from ragstone.services.reply_text import Habits, cleaned

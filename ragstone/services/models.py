@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from pydantic import BaseModel
 
 from ragstone.core.answers import Message, Piece
-from ragstone.core.errors import ModelError, SettingsError
+from ragstone.core.errors import MissingExtra, ModelError, SettingsError
 from ragstone.core.frozen import frozen
 from ragstone.core.import_path import is_importable, load, require
 from ragstone.core.protocols import ChatModel
@@ -20,6 +20,10 @@ from ragstone.settings.services import ModelSettings, ServiceSettings
 EXTRACTIVE = "extractive"
 FORMS = "extractive, openai:NAME, azure:DEPLOYMENT, huggingface:NAME (or a folder), gguf:FILE, ollama:NAME"
 _SETTING = "respond.model.name"
+_PACKAGES = {"gguf": "xllamacpp", "huggingface": "transformers"}
+"""The packages that run a model in this process, by the kind of its name."""
+_EXTRAS = {"xllamacpp": "gguf"}
+"""Extras with another name than their package."""
 
 
 @frozen
@@ -62,6 +66,19 @@ def choose(settings: ModelSettings, services: ServiceSettings) -> Choice:
     if is_ollama_name(name):
         return Choice(name=f"ollama:{name}", why=f"{named}, which is a name of Ollama")
     return Choice(name=name, why=named)
+
+
+def refuse_missing_package(settings: ModelSettings, services: ServiceSettings) -> None:
+    """Refuse a model whose package is not installed. Nothing is loaded or contacted.
+
+    Raises:
+        SettingsError: as of `choose`.
+        MissingExtra: the package is not installed.
+    """
+    kind = choose(settings, services).name.partition(":")[0]
+    package = "openai" if services.endpoint(kind) else _PACKAGES.get(kind)
+    if package and not is_importable(package):
+        raise MissingExtra(package, extra=_EXTRAS.get(package, package))
 
 
 def build_chat_model(settings: ModelSettings, services: ServiceSettings) -> ChatModel | None:

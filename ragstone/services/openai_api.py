@@ -1,7 +1,8 @@
 """Connect to servers that speak the OpenAI protocol, with OpenAI's client, and translate their errors.
 
 A connection lives for one call, because event loops change between calls; the certificates, which are slow to load, are
-cached. The client's own retries are off, because `retries` knows the deadline.
+cached. The client's own retries are off, because `retries` knows the deadline. Only this module imports the client, so
+that one place says how to install it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 from ragstone.core.errors import MissingExtra
 from ragstone.services.reply_parts import Failure, words_of
 from ragstone.services.retries import PASSING, Setback, retry_after
+from ragstone.services.secrets import without_secret
 from ragstone.services.too_long import is_too_long, limit_in
 from ragstone.settings.model_servers import LOCAL_SERVERS, Endpoint
 from ragstone.settings.services import ServiceSettings
@@ -24,6 +26,9 @@ from ragstone.settings.services import ServiceSettings
 try:
     import httpx2
     import openai
+    from openai import APIStatusError as APIStatusError
+    from openai import AsyncOpenAI as AsyncOpenAI
+    from openai import AsyncStream as AsyncStream
 except ModuleNotFoundError as error:
     raise MissingExtra("openai", extra="openai") from error
 
@@ -113,7 +118,8 @@ class OpenAIServer:
         Raises:
             Setback: always. If the server repeats the key, the cause is dropped, because a traceback would show it.
         """
-        raise self.setback(error) from (None if self._key and self._key in _everything(error) else error)
+        everything = _everything(error)
+        raise self.setback(error) from (error if without_secret(everything, self._key) == everything else None)
 
     def setback(self, error: Exception) -> Setback:
         """Return a failure in plain words."""
@@ -139,9 +145,7 @@ class OpenAIServer:
 
     def clean(self, text: str) -> str:
         """Return a server's message on one line, shortened, without the key."""
-        text = " ".join(text.split())
-        if self._key:
-            text = text.replace(self._key, "***")
+        text = without_secret(" ".join(text.split()), self._key)
         return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
 
     def _timed_out(self, seconds: float) -> Setback:

@@ -16,7 +16,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from openai import APIStatusError, AsyncOpenAI
 from pydantic import BaseModel, ValidationError
 
 from ragstone.core.errors import EmbeddingError, SettingsError
@@ -24,7 +23,7 @@ from ragstone.core.protocols import Role
 from ragstone.core.records import Span
 from ragstone.core.request import Meter, Request
 from ragstone.services import estimate
-from ragstone.services.openai_api import OpenAIServer, said_by, sendable
+from ragstone.services.openai_api import APIStatusError, AsyncOpenAI, OpenAIServer, said_by, sendable
 from ragstone.services.retries import Attempts, Setback, persist
 from ragstone.settings.services import ServiceSettings
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from ipaddress import ip_address
 
 from fastapi import APIRouter, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
-from ragstone.core.errors import RagstoneError
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.history.audit import Audit
 from ragstone.history.changed_settings import ChangedSettings
@@ -58,6 +57,7 @@ from ragstone.serve.http.sign_in.desk import SignInDesk
 from ragstone.serve.http.sign_in.throttle import Throttle
 from ragstone.serve.http.stops import Stops
 from ragstone.serve.http.sweeper import Sweeper
+from ragstone.serve.http.telemetry import log_error
 from ragstone.serve.http.visitors import Visitors
 from ragstone.settings import ServeSettings
 
@@ -222,7 +222,9 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
 
 
 async def _warm(service: Service) -> None:
-    with suppress(RagstoneError):  # the first question reports it
+    try:
         await asyncio.to_thread(service.engine.warm)
+    except Exception as error:  # each question reports it; without this, all of them would wait for the models forever
+        log_error(error, {"during": "loading the models"})
     service.is_ready = True
     service.slots.opened.set()

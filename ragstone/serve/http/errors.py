@@ -72,7 +72,7 @@ _CODES: tuple[tuple[type[errors.RagstoneError], Code], ...] = (
     (errors.Locked, "locked"),
     (errors.SettingsMismatch, "conflict"),
     (errors.OutOfTime, "timeout"),
-    (errors.MissingExtra, "unavailable"),
+    (errors.MissingExtra, "failed"),
     (errors.EmbeddingError, "unavailable"),
     (errors.EngineError, "unavailable"),
     (errors.ModelError, "unavailable"),
@@ -90,7 +90,6 @@ _GENERAL: dict[Code, str] = {
 }
 """Messages that replace those of our own errors, which name paths, hosts and commands of the server."""
 _UNAVAILABLE: tuple[tuple[type[errors.RagstoneError], str], ...] = (
-    (errors.MissingExtra, "a package that this request needs is not installed"),
     (errors.EmbeddingError, "the service that embeds texts is unavailable"),
     (errors.EngineError, "a search engine is unavailable"),
     (errors.ModelError, "the language model is unavailable"),
@@ -157,7 +156,8 @@ def problem(error: Exception, request_id: str) -> Problem:
     """Return an error as clients see it, and log it if the client is not at fault."""
     code = code_of(error)
     if STATUS[code] >= 500 and not isinstance(error, Refused):
-        log_error(error, {"id": request_id})
+        package = {"package": error.package} if isinstance(error, errors.MissingExtra) else {}
+        log_error(error, {"id": request_id, **package})
     message = _message(error, code)
     message = message.encode(errors="replace").decode()  # it may repeat half of a surrogate pair that was sent
     return Problem(error=Trouble(code=code, message=message, request_id=request_id))
@@ -166,6 +166,8 @@ def problem(error: Exception, request_id: str) -> Problem:
 def _message(error: Exception, code: Code) -> str:
     if isinstance(error, Refused):
         return str(error)
+    if isinstance(error, errors.MissingExtra):  # trying again cannot help
+        return f"this request needs {error.package}, which is not installed on the server; its administrator can add it"
     if code == "unavailable":
         what = next(what for kind, what in _UNAVAILABLE if isinstance(error, kind))
         return f"{what}; the server's log has details under this request id"

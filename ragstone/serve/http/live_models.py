@@ -15,6 +15,7 @@ from ragstone.core.frozen import frozen
 from ragstone.serve.http.chosen_model import MODEL, OPENAI, SERVERS, full_name, server_of, tree_of
 from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.live_settings import LiveSettings
+from ragstone.services.models import refuse_missing_package
 from ragstone.settings.load import merge, validated
 from ragstone.settings.model_servers import OPENAI_ADDRESS
 
@@ -100,11 +101,14 @@ class LiveModels:
 
         Raises:
             SettingsError: it cannot be chosen.
+            MissingExtra: its package is not installed.
             KnowledgeBaseError: it could not be stored.
         """
         if name is None:
             await self.live.store(MODEL, None)
             return self.live.engine.settings.respond.model.name
-        chosen = full_name(await self.live.settings(), name)
+        settings = await self.live.settings()
+        chosen = full_name(settings, name)
+        refuse_missing_package(settings.respond.model.model_copy(update={"name": chosen}), settings.services)
         await self.live.store(MODEL, chosen)
         return chosen

@@ -19,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ragstone.core.errors import SettingsError, UsageError
 from ragstone.core.frozen import frozen
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.model_check import refuse_missing_packages, why_no_pictures
 from ragstone.history.keys import Keys
 from ragstone.history.users import Users
 from ragstone.serve.http.app import build_app, is_loopback
@@ -60,6 +61,7 @@ def serve(engine: KnowledgeBase, settings: ServeSettings, *, tls: bool, tell: Ca
     Raises:
         UsageError: other machines could connect, and there is no key and no sign-in yet.
         SettingsError: the address is not available, or the certificate cannot be read.
+        MissingExtra: the package of a language model is not installed.
     """
     door = open_door(engine, settings, tls=tls, tell=tell)
     with closing(door.bound):
@@ -88,7 +90,9 @@ def open_door(engine: KnowledgeBase, settings: ServeSettings, *, tls: bool, tell
     Raises:
         UsageError: other machines could connect, and there is no key yet.
         SettingsError: the address is not available, or the certificate cannot be read.
+        MissingExtra: the package of a language model is not installed.
     """
+    refuse_missing_packages(engine.settings)
     refuse_without_key(engine, settings)
     scheme = "https" if tls or settings.tls.certificate else "http"
     certificate, key = _certificate(engine, settings, tell) if scheme == "https" else ("", "")
@@ -103,6 +107,8 @@ def open_door(engine: KnowledgeBase, settings: ServeSettings, *, tls: bool, tell
         substitutes = version.substitutes
     for substitute in substitutes:
         tell(substitute.told)
+    if why := why_no_pictures(engine.settings):
+        tell(f"warning: no picture can be described: {why}")
     if scheme == "http" and (warning := unencrypted(settings)):
         LOGGER.warning(warning)
         tell(f"warning: {warning}")

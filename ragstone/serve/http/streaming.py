@@ -11,6 +11,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
 
+from ragstone.core.errors import ResponseError
 from ragstone.core.frozen import frozen
 
 STREAM = "text/event-stream"
@@ -104,8 +105,14 @@ async def _produce(
             async for event in events:
                 await queue.put(event)
         await queue.put(None)
+    except (asyncio.CancelledError, GeneratorExit):  # the client has gone
+        raise
     except Exception as error:
         await queue.put(error)
+    except BaseException as error:  # such as a panic of a library in Rust: nothing else would end the stream
+        failed = ResponseError(f"{type(error).__name__}: {error}")
+        failed.__cause__ = error
+        await queue.put(failed)
 
 
 async def while_connected(receive: Receive, work: Coroutine[Any, Any, T]) -> T | None:

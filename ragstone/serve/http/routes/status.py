@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import Field, SecretStr
 
 import ragstone
+from ragstone.engine.model_check import why_no_pictures
 from ragstone.history.keys import Scope
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Administering, Reading
@@ -280,7 +281,7 @@ async def me(service: Here, caller: Reading) -> Me:
         attached_files=0 if caller.is_visitor else service.settings.uploads.attached_files,
         models=list(service.settings.models),
         writes=settings.respond.model.name != EXTRACTIVE,
-        pictures=bool(settings.acquire.captions.model) and not caller.is_visitor,
+        pictures=bool(settings.acquire.captions.model) and not why_no_pictures(settings) and not caller.is_visitor,
     )
 
 
