@@ -130,8 +130,18 @@ def _entries(source: str) -> list[Path | Skipped]:
         return [_absolute(path)]
     entries = [*files_under(path.resolve())]
     if not any(isinstance(entry, Path) and not left_out(entry.name) for entry in entries):
-        raise SourceError(f"nothing to read under '{printable(source)}': it has no documents, tables or other text")
+        raise SourceError(_nothing_under(source, [entry for entry in entries if isinstance(entry, Skipped)]))
     return entries
+
+
+def _nothing_under(source: str, skipped: Sequence[Skipped]) -> str:
+    """Return why a folder gives nothing: the first entry that could not be read, or that there is none."""
+    if not skipped:
+        return f"nothing to read under '{printable(source)}': it has no documents, tables or other text"
+    first = skipped[0]
+    if first.source == root(source):
+        return f"cannot read {printable(source)}: {first.reason}"
+    return f"nothing to read under '{printable(source)}': {first.source}: {first.reason}"
 
 
 def _absolute(file: Path) -> Path:

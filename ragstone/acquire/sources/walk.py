@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ragstone.core.records import Skipped
@@ -44,11 +44,11 @@ def _walk(folder: Path, root: Path) -> Iterator[Path | Skipped]:
     for path in entries:
         if is_passed_over(path.name) or _is_knowledge_base(path):
             continue
-        if path.is_symlink() and _leads_out(path, root):
+        if (is_link := _is(path.is_symlink)) and _leads_out(path, root):
             yield Skipped(source=printable(path), reason=_OUTSIDE)
-        elif not _is_folder(path):
+        elif not _is(path.is_dir):
             yield path
-        elif not path.is_symlink():
+        elif not is_link:
             yield from _walk(path, root)
 
 
@@ -62,11 +62,12 @@ def _leads_out(link: Path, root: Path) -> bool:
 
 def _is_knowledge_base(path: Path) -> bool:
     """Return whether a folder is a knowledge base; one kept among its documents is not one of them."""
-    return (path / "CURRENT").is_file() and (path / "lock").is_file()
+    return _is((path / "CURRENT").is_file) and _is((path / "lock").is_file)
 
 
-def _is_folder(path: Path) -> bool:
+def _is(look: Callable[[], bool]) -> bool:
+    """Return what a look at a path says; False if this account may not look: reading the path reports the reason."""
     try:
-        return path.is_dir()
+        return look()
     except OSError:
-        return False  # Reading it as a file reports the reason.
+        return False
