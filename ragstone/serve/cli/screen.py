@@ -19,6 +19,7 @@ from ragstone.core.errors import RagstoneError, ResponseError, UsageError
 from ragstone.core.printable import escaped, one_line, printable
 from ragstone.core.reports import Progress
 from ragstone.serve.views.blocks import Block, Line, Section, Table, View, line, parts_of
+from ragstone.serve.views.unmarked import unmarked
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -251,4 +252,4 @@ def _area(*, quiet: bool) -> Generator[Callable[[str], None]]:
     from rich.text import Text
 
     with Live(Text(""), refresh_per_second=12, transient=True) as live:
-        yield lambda text: live.update(Text(printable(text)))
+        yield lambda text: live.update(Text(printable(unmarked(text))))

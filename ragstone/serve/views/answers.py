@@ -12,6 +12,7 @@ from ragstone.core.printable import one_line, printable
 from ragstone.core.records import OF_FILE, Hit, Metadata, beside
 from ragstone.serve.as_json import search_note
 from ragstone.serve.views.blocks import Block, Line, Part, Style, cut, line, table
+from ragstone.serve.views.unmarked import unmarked
 
 EXCERPT = 280
 """Characters of a chunk that a search shows."""
@@ -110,7 +111,7 @@ def hits(hits: Sequence[Hit], *, explain: bool = False, excerpt: bool = True) ->
 
 
 def _text(answer: Answer) -> Iterator[Block]:
-    """Show the text line by line, with the markers of its citations; a table of Markdown as a table."""
+    """Show the text line by line, with the markers of its citations, and without the signs of Markdown."""
     markers = {str(citation.marker) for citation in answer.citations}
 
     def style(part: str) -> Style:
@@ -118,7 +119,7 @@ def _text(answer: Answer) -> Iterator[Block]:
             return "bold yellow"
         return "bold cyan" if MARKER.fullmatch(part) and part.strip("[]").rpartition(" ")[2] in markers else ""
 
-    rows = answer.answer.split("\n")
+    rows = unmarked(answer.answer).split("\n")
     number = 0
     # Further lines are indented, so that none can pose as a source below the answer.
     while number < len(rows):
