@@ -35,6 +35,7 @@ from ragstone.catalog.rows import (
     packed,
     stacked,
 )
+from ragstone.catalog.verify import RESTORE
 from ragstone.catalog.write import Orphans, erase, put, put_files, put_skipped, take_out, withdraw
 from ragstone.core.access import READERS, REMOVED, deciding_key, groups_in
 from ragstone.core.catalog import FIELDS, Counts, Finding, Listing, ListingOrder, Notes, Stamp
@@ -305,9 +306,7 @@ class SqlCatalog:
     def built_with(self) -> dict[str, Any]:
         rows = self.database.rows("SELECT built_with, crc FROM about")
         if len(rows) != 1 or not isinstance(rows[0][0], str) or crc32(rows[0][0]) != rows[0][1]:
-            raise Damaged(
-                f"{self.database.name} has lost the settings it was built with; restore a backup: ragstone restore"
-            )
+            raise Damaged(f"{self.database.name} has lost the settings it was built with; {RESTORE}")
         return json.loads(rows[0][0])
 
     def set_built_with(self, built_with: Mapping[str, Any]) -> None:

@@ -33,6 +33,7 @@ from ragstone.catalog.location import (
 from ragstone.catalog.lock import Patience, indexing, rebuilding
 from ragstone.catalog.protocol import Catalog
 from ragstone.catalog.sqlite import create_catalog, open_catalog
+from ragstone.catalog.verify import RESTORE
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound
 from ragstone.storage.disk import clear_away, disk, drop, new_file, replace_file, sync_folder
 from ragstone.storage.files import pointed
@@ -85,8 +86,10 @@ class FolderLocation:
         except OSError as error:
             raise KnowledgeBaseError(f"{pointer} cannot be read: {error}") from error
         version = self.folder / name
-        if not NAME.fullmatch(name) or not (version / "catalog.db").is_file():
-            raise Damaged(f"{pointer} names '{name}', which does not exist; restore the folder from a backup")
+        if not NAME.fullmatch(name) or not version.is_dir():
+            raise Damaged(f"{pointer} names '{name}', which does not exist; {RESTORE}")
+        if not (catalog := version / "catalog.db").is_file():
+            raise Damaged(f"{catalog} is missing, which holds all documents; {RESTORE}")
         return version
 
     def lease(self) -> VersionLease | None:

@@ -144,7 +144,7 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code. An error becomes one line on standard error."""
-    from ragstone.serve.cli import screen
+    from ragstone.serve.cli import advice, screen
 
     # Starting threads for algebra costs more than one question's algebra does; the model has its own threads.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -175,7 +175,7 @@ def run(arguments: Sequence[str]) -> int:
         if "--debug" in arguments[:1]:
             raise
         message, code = screen.explain(error)
-        screen.write_error(message)
+        screen.write_error(advice.naming(message, advice.kb_of(arguments)))
         if isinstance(error, OSError):
             _discard_output()
         return code

@@ -34,7 +34,7 @@ def use(
     base open switches, unless its own settings name an engine. The same command switches back.
     """
     from ragstone.core.errors import UsageError
-    from ragstone.serve.cli import screen
+    from ragstone.serve.cli import advice, screen
     from ragstone.serve.views import state
     from ragstone.settings.load import load
 
@@ -50,7 +50,9 @@ def use(
                 f"index.{leg} is set to {explicit[leg]} here; it takes precedence in every process that sets it"
             )
     shown = state.engines_used(engines, outside)
-    screen.show({"engines": engines, "outside": [asdict(one) for one in outside]}, shown, as_json=as_json)
+    screen.show(
+        {"engines": engines, "outside": [asdict(one) for one in outside]}, advice.named(shown, kb), as_json=as_json
+    )
 
 
 @app.command()
@@ -68,7 +70,7 @@ def verify(
 
     The exit code is 1 if a difference remains. This does not check embedded indexes; ragstone doctor does.
     """
-    from ragstone.serve.cli import screen
+    from ragstone.serve.cli import advice, screen
     from ragstone.serve.views import state
 
     with opened(kb, asked, wait=wait) as opened_kb:
@@ -76,7 +78,7 @@ def verify(
         outside = opened_kb.status().engines
     well = all(one.mended for one in differing)
     report = {"well": well, "outside": [asdict(one) for one in outside], "findings": [asdict(one) for one in differing]}
-    screen.show(report, state.engines_compared(outside, differing), as_json=as_json)
+    screen.show(report, advice.named(state.engines_compared(outside, differing), kb), as_json=as_json)
     if not well:
         raise typer.Exit(1)
 

@@ -19,12 +19,12 @@ Mend = Annotated[bool, typer.Option("--mend", help="Rebuild everything that the 
 
 def status(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
     """Show the content of the knowledge base and the skipped files."""
-    from ragstone.serve.cli import screen
+    from ragstone.serve.cli import advice, screen
     from ragstone.serve.views import state
 
     with opened(kb) as opened_kb:
         now = opened_kb.status()
-    screen.show(asdict(now), state.status(now), as_json=as_json)
+    screen.show(asdict(now), advice.named(state.status(now), kb), as_json=as_json)
 
 
 @with_settings
@@ -88,7 +88,7 @@ def rebuild(
     """
     from ragstone.core.errors import SettingsError, UsageError
     from ragstone.engine.comparison import compare as compare_versions
-    from ragstone.serve.cli import screen
+    from ragstone.serve.cli import advice, screen
     from ragstone.serve.views import measured, state
     from ragstone.serve.views.blocks import line
 
@@ -137,7 +137,8 @@ def rebuild(
     if not builds:
         screen.write(state.ingested(report, str(kb)))
     if no_switch:
-        screen.write([line("the new version is ready; switch to it with: ragstone rebuild --switch")])
+        ready = [line("the new version is ready; switch to it with: ragstone rebuild --switch")]
+        screen.write(advice.named(ready, kb))
     elif "previous" in others:
         size = f"{others['previous'].megabytes:,.2f} MB"
         screen.write([line(f"switched; --revert restores the previous version, --drop-previous frees its {size}")])
@@ -151,11 +152,11 @@ def doctor(kb: Kb = DEFAULT_KB, mend: Mend = False, wait: Wait = 0.0, as_json: J
     """
     from ragstone.catalog.lock import Patience
     from ragstone.engine.doctor import doctor
-    from ragstone.serve.cli import screen
+    from ragstone.serve.cli import advice, screen
     from ragstone.serve.views import state
 
     health = doctor(kb, mend=mend, patience=Patience(wait, screen.write_error))
-    screen.show(asdict(health) | {"well": health.well}, state.health(health), as_json=as_json)
+    screen.show(asdict(health) | {"well": health.well}, advice.named(state.health(health), kb), as_json=as_json)
     if not health.well:
         raise typer.Exit(1)
 

@@ -122,7 +122,7 @@ def make(
     from ragstone.core.errors import UsageError
     from ragstone.engine.experiments.drafting import draft_questions
     from ragstone.review.drafts import write
-    from ragstone.serve.cli import screen
+    from ragstone.serve.cli import advice, screen
     from ragstone.serve.views import measured
 
     if file.exists():
@@ -130,7 +130,7 @@ def make(
     with opened(kb, asked) as live, screen.spinner("reading the documents") as update:
         drafts = asyncio.run(draft_questions(live, count, unanswerable, on_progress=update))
     write(drafts.questions, file)
-    screen.show(asdict(drafts), measured.drafted(drafts, str(file)), as_json=as_json)
+    screen.show(asdict(drafts), advice.named(measured.drafted(drafts, str(file)), kb), as_json=as_json)
 
 
 @app.command()

@@ -57,7 +57,7 @@ def drafted(drafts: Drafts, file: str) -> Iterator[Block]:
     yield line(f"{file}: {count(len(answerable), 'question')}, and {others} without an answer, by {by}")
     if drafts.dropped:
         yield line(f"{count(drafts.dropped, 'draft')} of the model dropped: no exact evidence, or answered after all")
-    yield line("Correct the file, for drafts share words with the documents; then run: ragstone eval " + file)
+    yield line("Correct the file, for drafts share words with the documents; then run: ragstone eval run " + file)
 
 
 # ---------------------------------------------------------------- evaluations
