@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ragstone.acquire.sources.pages import Pages
     from ragstone.acquire.sources.shown_rows import has_rows, rows_near
     from ragstone.acquire.sources.stamps import is_unchanged, size_in
-    from ragstone.acquire.sources.texts import read_given
+    from ragstone.acquire.sources.texts import read_given, refuse_unknown_kind
 
 __all__ = [
     "Description",
@@ -48,6 +48,7 @@ __all__ = [
     "read_given",
     "read_source",
     "reduced",
+    "refuse_unknown_kind",
     "root",
     "rows_near",
     "size_in",
@@ -77,6 +78,7 @@ _HOMES = {
     "read_given": "sources.texts",
     "read_source": "remote.listed",
     "reduced": "sources.drawn",
+    "refuse_unknown_kind": "sources.texts",
     "root": "sources.files",
     "rows_near": "sources.shown_rows",
     "size_in": "sources.stamps",

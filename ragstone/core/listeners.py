@@ -7,6 +7,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from ragstone.core.answers import Answered, Failed, Listener
+from ragstone.core.errors import UsageError
 
 LOGGER = logging.getLogger("ragstone.listeners")
 
@@ -19,7 +20,13 @@ class Listeners:
         self._lock = Lock()
 
     def add(self, listener: Listener) -> Callable[[], None]:
-        """Add a listener, and return a function that removes it."""
+        """Add a listener, and return a function that removes it.
+
+        Raises:
+            UsageError: it is no function.
+        """
+        if not callable(listener):  # pyright: ignore[reportUnnecessaryComparison]  # programs may be untyped
+            raise UsageError(f"cannot call a value of type {type(listener).__name__}; give a function of one argument")
         with self._lock:
             self._all = (*self._all, listener)
 

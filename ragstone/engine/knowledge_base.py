@@ -35,7 +35,7 @@ from ragstone.engine.opening import Opening, OpenVersions, open_versions
 from ragstone.engine.outcomes import ending
 from ragstone.engine.parts.source import BuildEmbedder
 from ragstone.engine.pictured import with_picture
-from ragstone.engine.search import Search
+from ragstone.engine.search import Search, refuse_no_text
 from ragstone.engine.status import Status, status_of
 from ragstone.engine.suggestions import Suggestion, suggested
 from ragstone.question import Context, read
@@ -266,6 +266,7 @@ class KnowledgeBase:
         Closing the generator stops all work, including a language model. ``response_id`` is an unused id; a random one
         if not given. Without ``keep``, neither the turn nor the answer is stored.
         """
+        refuse_no_text(question)
         with self.current() as version:
             request = version.request(reader.within(session), payer, response_id=response_id, keep=keep)
             if task := task_of(question, before):
@@ -324,6 +325,7 @@ class KnowledgeBase:
         from ragstone.core.research import LEVELS
         from ragstone.engine.research.research import Research
 
+        refuse_no_text(question)
         with self.current() as version:
             request = version.request(reader.within(session), payer, keep=keep)
             with ending(version, self.listeners, question) as end:
@@ -361,6 +363,7 @@ class KnowledgeBase:
                 malformed.
             RetrievalError: no leg of the search could be run.
         """
+        refuse_no_text(question)
         if k is not None and k < 1:
             raise UsageError(f"k must be at least 1, not {k}")
         with self.current() as version:
@@ -414,6 +417,7 @@ class KnowledgeBase:
         Raises:
             UsageError, RetrievalError: as of `search`.
         """
+        refuse_no_text(question)
         with self.current() as version:
             request = version.request(reader)
             governed = self._governed(version, question, request)

@@ -63,6 +63,16 @@ CHUNKS_PER_PASSAGE = 2
 """Chunks to read per passage of a language model, because several may be of one section."""
 
 
+def refuse_no_text(question: str) -> None:
+    """Refuse a question that is no text, which programs without types may give.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not isinstance(question, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"the question is a value of type {type(question).__name__}; give a text")
+
+
 class Search:
     """Finds evidence in one version of a knowledge base."""
 

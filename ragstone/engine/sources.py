@@ -30,7 +30,7 @@ def refuse_unreadable(sources: Sequence[str | Document], settings: AcquireSettin
 
     Raises:
         UsageError: an address is malformed, or a path is empty, for example from an unset variable; it would mean the
-            current folder.
+            current folder; or a text is of an unknown kind.
         SourceError: a path does not exist, or has nothing to read.
         MissingExtra: a source needs a missing package.
     """
@@ -38,8 +38,8 @@ def refuse_unreadable(sources: Sequence[str | Document], settings: AcquireSettin
         if source == "":
             raise UsageError("a source is empty; name a file or a folder, such as . for the current one")
         if isinstance(source, Document):
-            continue
-        if acquire.is_remote(source, settings):
+            acquire.refuse_unknown_kind(source)
+        elif acquire.is_remote(source, settings):
             with closing(acquire.open_source(source, settings, Path())):
                 pass
         else:

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from ragstone.core.access import OWNER, Reader
-from ragstone.core.errors import UsageError
+from ragstone.core.errors import SourceError, UsageError
 from ragstone.core.listeners import Listeners
 from ragstone.core.records import Document, TextKind
 
@@ -125,13 +125,24 @@ class AsyncRagstone:
                 ``"text"``. A text has a hash of its words as id; to replace it later, add a `Document` with an id.
             on_progress: receives a `Progress` after each commit and at least once a second, on another thread than
                 that of the caller of `Ragstone`. What it raises stops the work; what was committed stays.
+
+        Raises:
+            UsageError: there is nothing to add, or there is no such kind.
+            SourceError: a path does not exist, or has nothing to read.
         """
+        _refuse_nothing(sources)
         given = [one for source in sources for one in _given(source, kind)]
-        await self._refuse_unreadable(given)
+        try:
+            await self._refuse_unreadable(given)
+        except SourceError as error:
+            if any(isinstance(one, str) and len(one.split()) > 1 and one in str(error) for one in given):
+                raise SourceError(f"{error}; to add a text, say what it is, such as kind='markdown'") from error
+            raise
         return await (await self._opened(create=True)).documents.add(given, on_progress)
 
     async def sync(self, *sources: str | Path, on_progress: OnProgress | None = None) -> AddReport:
         """Make the knowledge base match the sources: add, update and remove; see `Documents.sync`."""
+        _refuse_nothing(sources)
         given = [str(source) for source in sources]
         await self._refuse_unreadable(given)
         return await (await self._opened(create=True)).documents.sync(given, on_progress)
@@ -226,6 +237,11 @@ class AsyncRagstone:
 
 _opening = Lock()
 """Held while a knowledge base is opened or closed, so that two threads do not open the same one twice."""
+
+
+def _refuse_nothing(sources: Sequence[object]) -> None:
+    if not sources:
+        raise UsageError("nothing was given; name a file or a folder")
 
 
 def _given(source: Given, kind: TextKind) -> Iterator[str | Document]:

@@ -154,7 +154,7 @@ def parse_overrides(pairs: Sequence[str]) -> Tree:
             shown = "the argument" if "key" in pair else f"'{pair}'"  # it may be a mistyped API key
             raise SettingsError(f"{shown} is not a setting; write it as path=value, such as chunk.size=600")
         branch = nested(path, _value(path, text, path))
-        _refuse_unknown(branch, "on the command line")
+        _refuse_unknown(branch)
         tree = merge(tree, branch)
     return tree
 
@@ -379,13 +379,21 @@ def _from_variables(variables: Mapping[str, str | None], where: str, deployed: C
     return tree
 
 
-def _refuse_unknown(tree: Tree, where: str, model: type[BaseModel] = Settings, path: str = "") -> None:
-    """Refuse unknown keys while their source is still known."""
+def _refuse_unknown(tree: Tree, where: str = "", model: type[BaseModel] = Settings, path: str = "") -> None:
+    """Refuse unknown keys while their source is still known; it is empty for those that the caller has just written."""
     for name, value in tree.items():
         if name not in model.model_fields:
-            raise SettingsError(_unknown(f"{path}{name}", f" ({where})"))
+            raise SettingsError(_unknown(f"{path}{_whole(name, value)}", f" ({where})" if where else ""))
         for inside, section, below in _sections(model.model_fields[name].annotation, f"{path}{name}", value):
             _refuse_unknown(inside, where, section, below)
+
+
+def _whole(name: str, value: Any) -> str:
+    """Return the path of an unknown key as far as it is the only one."""
+    while isinstance(value, dict) and len(inside := _tree(value)) == 1:
+        ((below, value),) = inside.items()
+        name = f"{name}.{below}"
+    return name
 
 
 def _sections(kind: Any, path: str, value: Any) -> Iterator[tuple[Tree, type[BaseModel], str]]:

@@ -15,7 +15,7 @@ import pytest
 from kb import FAST, READY
 
 from ragstone import Answered, AsyncRagstone, Document, EvidenceFound, Progress, Ragstone, RagstoneError, Reader
-from ragstone.core.errors import Locked, NotFound, UsageError
+from ragstone.core.errors import Locked, NotFound, SettingsError, SourceError, UsageError
 
 SETTINGS = (*FAST, READY)
 PUMP = Document(id="pump.md", text="The pump is blue. It runs at night.")
@@ -230,3 +230,49 @@ def test_answer_becomes_json(kb: Ragstone) -> None:
     told = json.loads(json.dumps(answer.to_dict()))
     assert told["answer"] == str(answer)
     assert told["citations"][0]["quote"] == answer.citations[0].quote
+
+
+# ---------------------------------------------------------------- mistakes of programs
+
+
+@pytest.mark.parametrize("method", ["ask", "search"])
+@pytest.mark.parametrize("question", [None, 7, b"Is the pump blue?"])
+def test_refuses_a_question_that_is_no_text(kb: Ragstone, method: str, question: object) -> None:
+    with pytest.raises(UsageError, match=f"the question is a value of type {type(question).__name__}; give a text"):
+        getattr(kb, method)(question)
+    with pytest.raises(UsageError, match="give a text"):
+        list(kb.stream(question))  # type: ignore[arg-type]
+
+
+def test_names_the_kinds_of_texts(tmp_path: Path) -> None:
+    with Ragstone(tmp_path / "kb", settings=SETTINGS) as kb:
+        for given in (("# Pump", "markdwn"), (Document(id="p", text="# Pump", kind="markdwn"), "")):  # type: ignore[arg-type]
+            with pytest.raises(UsageError, match=r"did you mean 'markdown'\?; choose one of text, markdown, html, rst"):
+                kb.add(given[0], kind=given[1])  # type: ignore[arg-type]
+        assert not kb.folder.exists()
+
+
+def test_hints_at_the_kind_of_a_text(tmp_path: Path) -> None:
+    with Ragstone(tmp_path / "kb", settings=SETTINGS) as kb:
+        with pytest.raises(
+            SourceError, match=r"no file or folder 'The pump is blue\.'; to add a text, .*kind='markdown'"
+        ):
+            kb.add("The pump is blue.")
+        with pytest.raises(SourceError, match=r"no file or folder 'pump\.md'$"):
+            kb.add("pump.md")
+
+
+def test_refuses_to_add_nothing(kb: Ragstone) -> None:
+    for method in (kb.add, kb.sync):
+        with pytest.raises(UsageError, match="nothing was given"):
+            method()
+
+
+def test_refuses_a_listener_that_cannot_be_called(kb: Ragstone) -> None:
+    with pytest.raises(UsageError, match="cannot call a value of type str"):
+        kb.subscribe("answered")  # type: ignore[arg-type]
+
+
+def test_names_the_whole_path_of_an_unknown_setting(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"there is no setting 'a\.b';"):
+        Ragstone(tmp_path / "kb", settings={"a.b": 1}).add(PUMP)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from threading import Event
@@ -12,11 +13,24 @@ from ragstone.acquire.metadata.groups import Given, with_groups
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
 from ragstone.acquire.sources.documents import documents_of
+from ragstone.core.errors import UsageError
 from ragstone.core.named_groups import is_access_list, named_in
 from ragstone.core.records import Document, Skipped, TextKind
 from ragstone.settings import AcquireSettings
 
 _SUFFIXES: dict[TextKind, str] = {"text": ".txt", "markdown": ".md", "html": ".html", "rst": ".rst"}
+
+
+def refuse_unknown_kind(document: Document) -> None:
+    """Refuse a text of an unknown kind.
+
+    Raises:
+        UsageError: naming the kinds.
+    """
+    if document.kind and document.kind not in _SUFFIXES:
+        near = get_close_matches(document.kind, _SUFFIXES, n=1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise UsageError(f"there is no kind '{document.kind}' of texts{hint}; choose one of {', '.join(_SUFFIXES)}")
 
 
 def read_given(document: Document, settings: AcquireSettings, stop: Event | None = None) -> Document | Skipped:
@@ -29,6 +43,7 @@ def read_given(document: Document, settings: AcquireSettings, stop: Event | None
     if not document.kind:
         derived = stamped(enrich(document, settings.metadata), settings.metadata)
         return with_groups(derived, settings.access, describes=True)
+    refuse_unknown_kind(document)
     named = named_in(document.metadata, column, describes=True)
     source, suffix = document.source or document.id, _SUFFIXES[document.kind]
     with NamedTemporaryFile(suffix=suffix) as written, ParserProcess(settings, stop) as parser:
