@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -66,9 +67,29 @@ class Ragstone:
 
 
 def from_environment(timeout: float = 120.0) -> Ragstone:
-    """Return the server that ``BOT_SERVER``, ``BOT_KEY`` and ``BOT_GROUPS`` name."""
+    """Return the server that ``BOT_SERVER``, ``BOT_KEY`` and ``BOT_GROUPS`` name; see `variables`."""
+    server, key = variables("BOT_SERVER", "BOT_KEY")
     groups = frozenset(filter(None, os.environ.get("BOT_GROUPS", "").split(",")))
-    return Ragstone(os.environ["BOT_SERVER"].rstrip("/"), os.environ["BOT_KEY"], groups, timeout)
+    return Ragstone(server.rstrip("/"), key, groups, timeout)
+
+
+def variables(*names: str) -> list[str]:
+    """Return the values of environment variables; end the program with the names of those that are not set."""
+    if missing := [name for name in names if not os.environ.get(name)]:
+        sys.exit(f"set the environment variable {' and '.join(missing)}")
+    return [os.environ[name] for name in names]
+
+
+def arguments(usage: str) -> list[str]:
+    """Return the arguments of the program; end it unless there are as many as in ``usage``, the first one a port.
+
+    Args:
+        usage: the program and the names of its arguments, such as ``bots.slack PORT``.
+    """
+    given, wanted = sys.argv[1:], usage.split()[1:]
+    if len(given) != len(wanted) or not given[0].isdecimal():
+        sys.exit(f"usage: python -m {usage}")
+    return given
 
 
 def call(url: str, body: Mapping[str, Any] | None, bearer: str, timeout: float) -> Any:

@@ -1,7 +1,7 @@
 """A bot for Slack: mention it, or write to it, and it answers in a thread, with the rights of whoever asks.
 
     export SLACK_BOT_TOKEN=xoxb-... SLACK_SIGNING_SECRET=...
-    export BOT_SERVER=https://... BOT_KEY=rag_... BOT_GROUPS=hr,staff
+    export BOT_SERVER=https://... BOT_KEY=rgs_... BOT_GROUPS=hr,staff
     python -m bots.slack 3000
 
 The app needs the events ``app_mention`` and ``message.im`` with this address, and the scopes ``chat:write`` and
@@ -13,9 +13,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import re
-import sys
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +21,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from bots.asking import Problem, Ragstone, call, from_environment
+from bots.asking import Problem, Ragstone, arguments, call, from_environment, variables
 
 OLDEST = 300.0
 """Seconds after which a signed request is refused, so that nobody can send it again."""
@@ -123,5 +121,6 @@ def serve(take: Any, port: int) -> ThreadingHTTPServer:
 
 
 if __name__ == "__main__":
-    bot = SlackBot(from_environment(), os.environ["SLACK_BOT_TOKEN"], os.environ["SLACK_SIGNING_SECRET"])
-    serve(bot.take, int(sys.argv[1])).serve_forever()
+    (port,) = arguments("bots.slack PORT")
+    token, signing_secret = variables("SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET")
+    serve(SlackBot(from_environment(), token, signing_secret).take, int(port)).serve_forever()

@@ -1,7 +1,7 @@
 """An outgoing webhook for Microsoft Teams: mention it in a channel, and it answers with the rights of whoever asks.
 
     export TEAMS_SECRET=...
-    export BOT_SERVER=https://... BOT_KEY=rag_... BOT_GROUPS=hr,staff
+    export BOT_SERVER=https://... BOT_KEY=rgs_... BOT_GROUPS=hr,staff
     python -m bots.teams 3001 groups.json
 
 Teams shows the secret when the webhook is made. ``groups.json`` maps the object id of a person in Microsoft Entra to
@@ -16,14 +16,12 @@ import hashlib
 import hmac
 import html
 import json
-import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bots.asking import Problem, Ragstone, from_environment
+from bots.asking import Problem, Ragstone, arguments, from_environment, variables
 from bots.slack import serve
 
 SECONDS = 4.5
@@ -60,7 +58,7 @@ class TeamsWebhook:
 
 
 if __name__ == "__main__":
-    groups = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
-    serve(
-        TeamsWebhook(from_environment(SECONDS), os.environ["TEAMS_SECRET"], groups).take, int(sys.argv[1])
-    ).serve_forever()
+    port, file = arguments("bots.teams PORT GROUPS.json")
+    (secret,) = variables("TEAMS_SECRET")
+    groups = json.loads(Path(file).read_text(encoding="utf-8"))
+    serve(TeamsWebhook(from_environment(SECONDS), secret, groups).take, int(port)).serve_forever()

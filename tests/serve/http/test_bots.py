@@ -6,6 +6,8 @@ import base64
 import hashlib
 import hmac
 import json
+import os
+import subprocess
 import sys
 import threading
 import urllib.error
@@ -122,3 +124,27 @@ def test_a_server_that_is_away_is_told(live: Live) -> None:
         Ragstone("http://127.0.0.1:9", "key").answer(PAY, "ann", ())
     with pytest.raises(Problem, match="refuses"):
         Ragstone(live.url, "rag_wrong").answer(PAY, "ann", ())
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "told"),
+    [
+        (["bots.slack"], {}, "usage: python -m bots.slack PORT"),
+        (["bots.slack", "port"], {}, "usage: python -m bots.slack PORT"),
+        (["bots.slack", "0"], {"SLACK_BOT_TOKEN": "x"}, "set the environment variable SLACK_SIGNING_SECRET"),
+        (["bots.teams"], {}, "usage: python -m bots.teams PORT GROUPS.json"),
+        (["bots.teams", "0", "groups.json"], {}, "set the environment variable TEAMS_SECRET"),
+        (
+            ["bots.slack", "0"],
+            {"SLACK_BOT_TOKEN": "x", "SLACK_SIGNING_SECRET": "y"},
+            "set the environment variable BOT_SERVER and BOT_KEY",
+        ),
+    ],
+    ids=str,
+)
+def test_says_what_is_missing(words: list[str], variables: dict[str, str], told: str) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("BOT_", "SLACK_", "TEAMS_"))}
+    folder = Path(__file__).parents[3] / "examples"
+    command = [sys.executable, "-m", *words]
+    done = subprocess.run(command, cwd=folder, env=kept | variables, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (1, told)
