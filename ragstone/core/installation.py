@@ -24,7 +24,8 @@ def install_command(extra: str) -> str:
     if (home / "uv-receipt.toml").is_file():
         return f"uv tool install --force {requirement}"
     if home.parent.name.startswith("archive-v"):  # in the cache of uv, where uvx runs it
-        return f"uvx --from {requirement} {NAME}"
+        words = sys.argv[1:] if Path(sys.argv[0]).stem == NAME else []  # it installs and runs in one command
+        return f"uvx --from {requirement} {shlex.join([NAME, *words])}"
     return f"{installer()} {requirement}"
 
 

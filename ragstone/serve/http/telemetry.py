@@ -31,6 +31,8 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """The environment variable by which the Prometheus client knows where several processes keep their counts."""
+OUTAGE_SECONDS = 300.0
+"""Seconds without a failure after which the next one belongs to another outage; the SDK sends at least each minute."""
 FRAMES = 12
 """Frames of a traceback that the log has."""
 
@@ -54,6 +56,19 @@ class _JsonLines(logging.Formatter):
         return json.dumps(fields | self._facts | {"event": record.msg if facts else record.getMessage()} | facts)
 
 
+class _OncePerOutage(logging.Filter):
+    """Passes the first of the records that say, again and again, that a receiver cannot be reached."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last = float("-inf")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        is_new = record.created > self._last + OUTAGE_SECONDS
+        self._last = record.created
+        return is_new
+
+
 def log_to_stderr(level: Level, process: int | None = None) -> None:
     """Write the log of the server and of uvicorn to standard error, one JSON object a line.
 
@@ -68,6 +83,12 @@ def log_to_stderr(level: Level, process: int | None = None) -> None:
         logger.handlers[:] = [handler]
         logger.setLevel(level.upper() if name.startswith("ragstone") else "WARNING")
         logger.propagate = False
+    once = logging.StreamHandler(sys.stderr)
+    once.setFormatter(handler.formatter)
+    once.addFilter(_OncePerOutage())
+    telemetry = logging.getLogger("opentelemetry")
+    telemetry.handlers[:], telemetry.propagate = [once], False
+    telemetry.setLevel("WARNING")
     logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # a malformed form is the sender's fault
 
 
