@@ -66,6 +66,8 @@ def test_a_damaged_base_is_named_with_what_is_missing(run: Run, kb: Path) -> Non
     for command in (("ask", "Where do visitors park?"), ("doctor",), ("status",)):
         done = run(*command, "--kb", "other base")
         assert "ragstone restore --kb 'other base' SOURCE --replace" in done.out + done.err
+    (found, *_) = run("doctor", "--json", "--kb", "other base").json["findings"]
+    assert "--kb 'other base'" in found["remedy"]
     catalog.unlink()
     done = run("status", "--kb", "other base")
     assert "catalog.db is missing" in done.err

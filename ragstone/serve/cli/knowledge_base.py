@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -156,6 +157,8 @@ def doctor(kb: Kb = DEFAULT_KB, mend: Mend = False, wait: Wait = 0.0, as_json: J
     from ragstone.serve.views import state
 
     health = doctor(kb, mend=mend, patience=Patience(wait, screen.write_error))
+    findings = (dataclasses.replace(one, remedy=advice.naming(one.remedy, kb)) for one in health.findings)
+    health = dataclasses.replace(health, findings=tuple(findings))
     screen.show(asdict(health) | {"well": health.well}, advice.named(state.health(health), kb), as_json=as_json)
     if not health.well:
         raise typer.Exit(1)
