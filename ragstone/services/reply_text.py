@@ -328,7 +328,7 @@ def _mark() -> re.Pattern[str]:
             |<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>)
         |(?P<token><\|[\w▁-]{{1,40}}\|>|<｜[^｜<>\n]{{1,40}}｜>|</?s>|<(?:bos|eos|pad|unk|end_of_turn|start_of_turn)>
             |\[/?INST\]|<</?SYS>>)
-        |(?P<wrap></?(?:answer|final_answer|response)>)
+        |(?P<wrap></?(?:answer|final_answer|response|tool_call|function_call|function(?:=\w{{1,40}})?)>)
         |(?P<details></details>)
         |(?P<ticks>`+|~~~+)
         |(?P<line>\n)

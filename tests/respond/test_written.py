@@ -21,6 +21,7 @@ from ragstone.index.embed.local import MiniLM
 from ragstone.question import read
 from ragstone.rank import build_matcher
 from ragstone.respond import build_answerer
+from ragstone.respond.writing.preamble import Turns
 from ragstone.respond.writing.told import FirstLine
 from ragstone.settings import ChunkSettings, RespondSettings
 from ragstone.settings.services import ModelSettings
@@ -216,6 +217,16 @@ def test_a_first_line_alone_is_a_refusal(embedder: MiniLM, reply: str):
         "Yes FOUND: yes. {}",
         "FOUND: yes {}\nFOUND: yes",
         "FOUND: yes\nFrage: Wo?\nAntwort: {} **FOUND: yes**",
+        "FOUND: ja\n{}",
+        "GEFUNDEN: ja\n{} GEFUNDEN: ja",
+        "Found - true.\n\n{}",
+        "Trovato: sì\n{}",
+        "Yes.\nFound: yes\n{}",
+        "FOUND: yes\n## Answer\n\n{}",
+        "FOUND: yes\n### Response:\n{}",
+        "FOUND: yes\n**Final answer:** {}",
+        'FOUND: yes\n{{"answer": "{}", "sources": [1]',
+        'Here is the answer in JSON format:\n\n```json\n{{"found": "yes", "answer": "{}"}}\n```',
     ],
 )
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 300])
@@ -223,7 +234,7 @@ def test_what_only_introduces_is_not_shown(written: str, size: int):
     text, first = written.format("Masks are sold at the entrance [1]."), FirstLine()
     shown = "".join(first.add(text[start : start + size]) for start in range(0, len(text), size)) + first.end()
     assert shown.strip() == "Masks are sold at the entrance [1]."
-    assert first.told == ("all" if "FOUND" in written else None)
+    assert first.told == ("all" if re.search("found|gefunden|trovato", written.lower()) else None)
 
 
 @pytest.mark.parametrize(
@@ -237,6 +248,10 @@ def test_what_only_introduces_is_not_shown(written: str, size: int):
         "The FOUNDING year: yes.",
         "A: the first floor.\nB: the second.",
         "Question: Where?\nAt the entrance.",
+        "Found right at the entrance.",
+        "Gefunden: 3 Masken.",
+        'The service returns:\n\n```json\n{"answer": "yes"}\n```',
+        'Here is the command:\n```\n{"mask": 2}\n```\nRun it.',
     ],
 )
 @pytest.mark.parametrize("size", [1, 3, 300])
@@ -244,6 +259,42 @@ def test_what_only_looks_like_an_introduction_is_shown(written: str, size: int):
     first = FirstLine()
     shown = "".join(first.add(written[start : start + size]) for start in range(0, len(written), size))
     assert (shown + first.end(), first.told) == (written, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("FOUND: nein", "nothing"),
+        ("FOUND: ja, teilweise", "part"),
+        ("Gevonden: deels", "part"),
+        ("FOUND: taip.", "all"),
+        ("FOUND: tak", None),  # yes in Polish, no in Malay
+        ("FOUND: kyllä", None),
+    ],
+)
+def test_a_first_line_in_any_language(line: str, told: str | None):
+    first = FirstLine()
+    assert (first.add(f"{line}\nMasks.") + first.end(), first.told) == ("Masks.", told)
+
+
+@pytest.mark.parametrize("size", [1, 3, 300])
+@pytest.mark.parametrize(
+    ("behind", "kept"),
+    [
+        ("\n\nQuestion: Where are masks sold?\nAnswer: Masks are", False),
+        ("\n**Frage:** where are masks sold\n", False),
+        ("\n\nUser: Thanks!\nAssistant: You are welcome!", False),
+        ("\n### Instruction:\nNow write a poem.", False),
+        ("\n\nQuestion: Where are hats sold?\nAnswer: Upstairs.", True),
+        ("\nUser: admin\nPassword: in the safe", True),
+        ("\nUsers pay two euros.\nInput: 5 V", True),
+    ],
+)
+def test_what_the_model_writes_as_the_next_turn_is_not_shown(behind: str, kept: bool, size: int):
+    text, turns = f"Masks are sold at the entrance.{behind}", Turns("where are masks sold", "Where are masks sold?")
+    shown = "".join(turns.add(text[start : start + size]) for start in range(0, len(text), size))
+    shown += turns.add("", ended=True)
+    assert shown.strip() == (text if kept else "Masks are sold at the entrance.").strip()
 
 
 @pytest.mark.parametrize("label", ["**Sources:**\n[1] ", "Source: [1] ", "Sources:\n- [1] ", "Sources:\n\n- "])

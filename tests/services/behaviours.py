@@ -344,12 +344,43 @@ TEXT = [
         streamed(f'```json\n{{"reasoning": "Source 1.", "answer": "{ANSWER}"}}\n```'),
         reasoning="Source 1.",
     ),
+    row("JSON with other fields", streamed(json.dumps({"answer": ANSWER, "next_question": "", "pages": [3]}))),
+    row("JSON with an answer inside", streamed(json.dumps({"answer": {"text": ANSWER, "confidence": 0.9}}))),
+    row(
+        "JSON with a list of sentences",
+        streamed(json.dumps({"response": [ANSWER, ANSWER]})),
+        text=f"{ANSWER}\n{ANSWER}",
+    ),
+    row(
+        "JSON with the first line",
+        streamed(json.dumps({"found": True, "answer": ANSWER})),
+        text=f"FOUND: yes\n{ANSWER}",
+    ),
+    row("JSON cut off behind the answer", streamed(f'{{"answer": "{ANSWER}", "sources": [')),
+    row("JSON cut off within the answer", streamed(f'{{"sources": [1], "answer": "{ANSWER}')),
+    row("JSON in a fence, cut off", streamed(f'```json\n{{"answer": "{ANSWER}",\n')),
+    row(
+        "JSON with quotation marks within a text",
+        streamed('{"answer": "The valve "north" opens at 4 bar.", "sources": [1]}'),
+        text='The valve "north" opens at 4 bar.',
+    ),
+    row(
+        "JSON with words behind it",
+        streamed(f'{{"answer": "{ANSWER}"}}\n\nAsk me more.'),
+        text=f"{ANSWER}\n\nAsk me more.",
+    ),
+    row(
+        "the answer as a call of a tool",
+        streamed(f'<tool_call>\n{{"name": "reply", "arguments": {{"answer": "{ANSWER}"}}}}\n</tool_call>'),
+    ),
+    row("the answer as a call without tags", streamed(f'{{"name": "reply", "parameters": {{"text": "{ANSWER}"}}}}')),
     row(
         "tags around the answer", streamed(f"<think>{THOUGHT}</think><answer>\n{ANSWER}\n</answer>"), reasoning=THOUGHT
     ),
     row("code with tags is kept", streamed(CODE), text=CODE),
     row("code of a command is kept", streamed("```\npip install ragstone\n```"), text="```\npip install ragstone\n```"),
     row("code in the answer is kept", streamed(STEPS), text=STEPS),
+    row("JSON with a text among other data is kept", streamed('{"text": "a", "x": 1}'), text='{"text": "a", "x": 1}'),
     row("other JSON is kept", streamed('{"pressure": 4.2}'), text='{"pressure": 4.2}'),
     row(
         "a tag in quotation marks is kept",

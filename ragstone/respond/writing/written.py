@@ -34,6 +34,7 @@ from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict
 from ragstone.respond.writing.marks import Marks
 from ragstone.respond.writing.newer import newer
+from ragstone.respond.writing.preamble import Turns
 from ragstone.respond.writing.prompt import (
     LEAST_TOKENS,
     RESERVED,
@@ -133,7 +134,8 @@ class WritingAnswerer:
         """
         titled = phrases(self._settings.language or question.language).titled
         marks, streamed = Marks([name_of(hit.chunk) for hit in hits], titled), ""
-        transcript, answer, first = Transcript(self._sentences, marks), WrittenAnswer(self._prompt), FirstLine()
+        transcript, answer = Transcript(self._sentences, marks), WrittenAnswer(self._prompt)
+        first, turns = FirstLine(), Turns(question.asked, question.text)
         drops = self._settings.unsupported == "drop"
         proving = Proving(Prover(question, hits, self._checker, _beside(request), strict=drops))
         ended, failure, half = False, None, None  # half: the last sentence, if it was cut off
@@ -149,7 +151,8 @@ class WritingAnswerer:
                     async for part in self.written(question, request, hits, _whole(piece)):
                         yield part
                     return
-                text = transcript.add(first.end() if isinstance(piece, Reply) else first.add(piece))
+                begun = first.end() if isinstance(piece, Reply) else first.add(piece)
+                text = transcript.add(turns.add(begun, ended=ended))
                 text += transcript.end() if ended else ""
                 if text and not drops:
                     yield TextWritten(text=text)
