@@ -57,7 +57,8 @@ class Citation:
     """The exact text that supports a sentence of the answer: ``quote`` is ``document.text[start:end]``.
 
     ``section`` and ``page`` locate the quote, if the document has headings or pages. ``described_by`` names the model
-    that wrote the words as the description of a picture; it is empty for the words of the original.
+    that wrote the words as the description of a picture; it is empty for the words of the original. ``head`` has the
+    headings above the row of a table that the quote is, with bars between them.
 
     >>> from ragstone import Ragstone
     >>> with Ragstone("kb") as kb:
@@ -81,6 +82,7 @@ class Citation:
     section: str = ""
     page: str = ""
     described_by: str = ""
+    head: str = ""
 
     @property
     def origin(self) -> str:

@@ -151,6 +151,15 @@ def _read(
     )
 
 
+def head_above(chunk: Chunk, span: Span) -> str:
+    """Return the headings above the row of a table in which a span of a chunk begins; empty outside of tables."""
+    whole = table_of(chunk)
+    for table in [whole] if whole else [table for _, table in tables_within(chunk.text)]:
+        if any(row.start <= span.start < row.end for row in table.body):
+            return " | ".join(" · ".join(path) for path in table.columns).strip() if any(table.columns) else ""
+    return ""
+
+
 def without_table(facts: Metadata) -> Metadata:
     """Return the facts of a chunk without those that say how to read it as a table."""
     return {key: value for key, value in facts.items() if key not in _OF_TABLE}

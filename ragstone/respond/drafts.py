@@ -16,6 +16,7 @@ from ragstone.core.naming import name_of
 from ragstone.core.protocols import Answerer
 from ragstone.core.records import Evidence, Hit, Span
 from ragstone.core.request import Request
+from ragstone.core.table import head_above
 from ragstone.language import Phrases, phrases
 from ragstone.respond.links import strip_links
 from ragstone.respond.requirements.unmet import Lack
@@ -60,6 +61,7 @@ def cite(marker: int, hit: Hit, span: Span) -> Citation:
         section=str(chunk.facts.get("section", "")),
         page=str(chunk.facts.get("page", "")),
         described_by=str(chunk.facts.get("described_by", "")),
+        head=head_above(chunk, span),
     )
 
 

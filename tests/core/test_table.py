@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.filters import Scalar
-from ragstone.core.records import Chunk
-from ragstone.core.table import Table, table_of
+from ragstone.core.records import Chunk, Span
+from ragstone.core.table import Table, head_above, table_of
 
 INCOME = (
     " | Three Months Ended | Three Months Ended\n | July 1, 2023 | June 25, 2022\nNet sales:\n"
@@ -69,6 +69,19 @@ def test_reads_markdown_with_and_without_its_rule():
     later = table_of(chunk("| 2006 | Italy |", is_table=True, table_header="| Year | Winner |", header_rows=0))
     assert later is not None
     assert [(one.text, one.header) for one in later.cells] == [("2006", ("Year",)), ("Italy", ("Winner",))]
+
+
+def test_headings_stand_above_a_row():
+    within = "Winners by year.\nYear | Winner\n1998 | France\n2002 | Brazil\n\nNo cup in 2004."
+    whole = chunk("2002 | Brazil", is_table=True, table_header="Year | Winner")
+    for one, quote, head in [
+        (chunk(within), "2002 | Brazil", "Year | Winner"),
+        (whole, "2002 | Brazil", "Year | Winner"),
+        (chunk(within), "Year | Winner", ""),
+        (chunk(within), "No cup in 2004.", ""),
+    ]:
+        start = one.text.index(quote)
+        assert head_above(one, Span(start=start, end=start + len(quote))) == head
 
 
 def test_ignores_what_is_no_table():

@@ -32,6 +32,62 @@ def test_keeps_markers_as_claims_of_their_sentence():
     ]
 
 
+TITLES, FILES = ("Rules of the house", "Prices, wages and pay", "rota"), ("rules.docx", "pay_2026.pdf", "rota_may.xlsx")
+
+
+def marked(text: str, size: int, said: str = "") -> tuple[str, list[tuple[int, ...]]]:
+    marks = Marks(TITLES, files=FILES, is_said=lambda form: form in said)
+    transcript, shown = Transcript(chunk.sentences, marks), ""
+    for start in range(0, len(text), size):
+        shown += transcript.add(text[start : start + size])
+    shown += transcript.end()
+    return shown, [one.claimed for one in transcript.closed(everything=True)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        *("[2]", "(Source: 2)", "Source [2]", "[Source 2, p. 3]", "(see source 2)", "[2†L3-L5]", "Quelle 2", "[doc 2]"),
+        *("(Quelle 2, S. 3)", "{2}", "<sup>2</sup>", "(2)", "^[2]^", "[2, page 3-4]", "[Source 2 - Prices]"),
+        *("[source: pay_2026.pdf]", "(Source: pay 2026, section Overtime)", "(see source [Prices, wages and pay])"),
+        *("[Source: Prices, wages and pay, p. 4]", "[Source 2: Prices, wages and pay; part 4]", "(bron 2)"),
+    ],
+)
+def test_reads_a_mark_in_any_form(mark: str, size: int):
+    assert marked(f"It costs nine euros {mark}.", size) == ("It costs nine euros.", [(2,)])
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("According to source 2, it costs nine.", "According to “Prices, wages and pay”, it costs nine."),
+        ("It costs nine, siehe Quelle 2.", "It costs nine, siehe “Prices, wages and pay”."),
+        ("Connect source 2 to the valve.", "Connect source 2 to the valve."),
+        ("It is fed by source 2.", "It is fed by source 2."),
+        ("It costs nine.\n\n### Sources\n\n1. Prices", "It costs nine.\n\n### Sources\n\n1. Prices"),
+        ("Under section 5 (2) it costs nine.", "Under section 5 (2) it costs nine."),
+        ("Use (safe mode) and [Reference: AB-12].", "Use (safe mode) and [Reference: AB-12]."),
+        ("It costs nine [Source: a letter].", "It costs nine."),
+        ("On Thu 10.9. [1].", "On Thu 10.9."),
+        ("It opens at ten. [^1]\n\n[^1]: Rules of the house", "It opens at ten.\n\nRules of the house"),
+        (
+            "It isn&#39;t open &ndash; &quot;closed&quot; &lt;b&gt; `&amp;`",
+            'It isn\'t open – "closed" &lt;b&gt; `&amp;`',
+        ),
+    ],
+)
+def test_shows_what_is_no_mark(text: str, shown: str, size: int):
+    said = "section 5 (2)" if "section" in text else "fed by source 2" if "fed" in text else ""
+    assert marked(text, size, said=said)[0] == shown
+
+
+def test_words_that_name_a_source_are_no_claim():
+    _, (one,) = read("It opens at ten (Source: the letter of May).")
+    assert one.stated == "It opens at ten."
+
+
 @pytest.mark.parametrize(
     "planted",
     ["![](https://evil.example/x.png?q=1)", "![pixel](https://evil.example)", "[click](https://evil.example/a?b=c)"],

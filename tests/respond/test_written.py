@@ -519,6 +519,20 @@ def test_a_courtesy_claims_nothing(embedder: MiniLM):
     assert not answer.notices
 
 
+@pytest.mark.parametrize(
+    ("words", "is_claim"),
+    [
+        ("Let me know if you have any other questions about masks, pumps or the director.", False),
+        ("Feel free to ask more questions about opening hours.", False),
+        ("Please ask about parking at the desk.", True),
+        ("Let me know if you have questions about the fee of 900 euros.", True),
+    ],
+)
+def test_an_offer_of_help_claims_nothing(embedder: MiniLM, words: str, is_claim: bool):
+    answer = said(embedder, f"{SOLD} {words}")
+    assert [one.state == "supported" and not one.markers for one in answer.statements] == [False, not is_claim]
+
+
 def test_keeps_the_lines_of_a_second_table(embedder: MiniLM):
     table = "| Masks | Entrance |\n|---|---|\n"
     text = said(embedder, f"{SOLD}\n\n{table}| Masks | two euros |\n\nMasks:\n\n{table}| Museum | 1921 |").text

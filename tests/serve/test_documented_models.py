@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 from running import ROOT, Run
 from test_docs import PAGES, SHELLS, blocks, commands
 
+from ragstone.respond.writing.prompt import load_prompt
+from ragstone.respond.writing.told import FirstLine
 from servers.openai_server import KEY, OpenAIServer
 
 NOT_RUN = "# not run by the tests"
@@ -39,3 +42,14 @@ def test_documented_commands_run(name: str, run: Run, workdir: Path, monkeypatch
                 ran += 1
     assert ran >= 3
     assert server.asked
+
+
+def test_the_documented_reply_is_what_the_prompt_asks_for():
+    page = (ROOT / "docs/models.md").read_text(encoding="utf-8")
+    told = dict[str, str | None]()
+    for line in re.findall(r"`(FOUND: \w+)`", page):
+        first = FirstLine()
+        assert first.add(f"{line}\nMasks.") + first.end() == "Masks."
+        told[line.removeprefix("FOUND: ")] = first.told
+        assert f'"$found {line.removeprefix("FOUND: ")}"' in " ".join(load_prompt("default").rules)
+    assert told == {"yes": "all", "partly": "part", "no": "nothing"}

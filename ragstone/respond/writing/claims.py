@@ -28,6 +28,8 @@ Claim = Literal["fact", "nothing", "verdict", "absence"]
 """A fact to prove; nothing; yes or no alone; or that the documents do not say what the question asks."""
 TITLED = 0.6
 """Share of the words of a title that a line of a list of sources repeats."""
+COURTEOUS = 3
+"""Words of courtesy in an offer of help, at least: "Please ask about parking at the desk" is none."""
 LEAST_STATED, STATED = 3, 0.8
 """Words of a sentence, at least, and their share in a passage that denies the same."""
 _BEGINNING = 40
@@ -68,7 +70,7 @@ class Claims:
             return "fact"
         if claimed and _names_source(text):
             return "nothing"
-        if not claimed and (all(map(_is_polite, content)) or self._is_titled(content)):
+        if not claimed and (all(map(_is_polite, content)) or _offers_help(text) or self._is_titled(content)):
             return "nothing"
         if text.endswith("?"):
             return "fact" if self._new(content) else "nothing"
@@ -154,6 +156,11 @@ class Claims:
     def _titles(self) -> list[list[Word]]:
         return [words(name_of(hit.chunk)) for hit in self._hits]
 
+    @cached_property
+    def _places(self) -> list[list[Word]]:
+        """The words of the titles, with those of the sections."""
+        return [words(f"{name_of(hit.chunk)}\n{hit.chunk.context}") for hit in self._hits]
+
     def _new(self, content: Sequence[Word]) -> list[Word]:
         """Return the words that the question does not have and that do more than introduce."""
         return [word for word in content if not lexical(word, self._question) and not _is_polite(word)]
@@ -162,11 +169,11 @@ class Claims:
         return not own or any(all(lexical(word, passage) for word in own) for passage in self._passages)
 
     def _is_titled(self, content: Sequence[Word]) -> bool:
-        """Return whether a line only names a source: it has most words of a title, and no others."""
+        """Return whether a line only names a source: it has most words of a title, and no others but of its section."""
         left = [word for word in content if not _is_polite(word)]
         return any(
-            TITLED * len(_content_of(title)) <= len(left) and all(lexical(word, title) for word in left)
-            for title in self._titles
+            TITLED * len(_content_of(title)) <= len(left) and all(lexical(word, place) for word in left)
+            for title, place in zip(self._titles, self._places, strict=True)
         )
 
 
@@ -196,6 +203,19 @@ def _names_source(text: str) -> bool:
 
 def _is_of_sources(label: str) -> bool:
     return label.strip(" *_").casefold() in lexicon().layout["sources"]
+
+
+def _offers_help(text: str) -> bool:
+    """Return whether a sentence only offers help about something: "Let me know if you have questions about parking"."""
+    low = plain(text)
+    if len(low) != len(text) or any(map(str.isdigit, text)):
+        return False
+    offers = (words(text[: about.start()]) for about in lexicon().absent["about"].finditer(low))
+    return any(
+        sum(word.lower in lexicon().courtesies for word in offer) >= COURTEOUS
+        and all(map(_is_polite, _content_of(offer)))
+        for offer in offers
+    )
 
 
 def introduces(text: str) -> bool:

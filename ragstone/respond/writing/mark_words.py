@@ -20,7 +20,7 @@ _CONTEXT = 80
 _SIGNS = re.compile(r"[\W\d]*")
 _PAUSE = re.compile(r"[.!?:;,–—(|]\W*$")
 _FOLLOWING = re.compile(r"[^\S\n]+([^\W\d_]+)")
-_UNSETTLED = re.compile(r"[^\S\n]*[,;&/]?[^\S\n]*(?:\w{1,30}[^\S\n]+){0,2}\w{0,30}(?:\^?[\[【〔［][^\]】〕］\n]*)?")
+_UNSETTLED = re.compile(r"[^\S\n]*[,;&/:]?[^\S\n]*(?:\w{1,30}[^\S\n]+){0,2}\w{0,30}(?:\^?[\[【〔［][^\]】〕］\n]*)?")
 MAX_HELD = 300
 """Characters from a mark that wait, at most, for what tells its kind."""
 
@@ -29,7 +29,8 @@ def groups(marks: Sequence[Span], text: str) -> list[list[Span]]:
     """Return the marks of a text in groups that only "and", a comma or nothing joins."""
     out: list[list[Span]] = []
     for mark in marks:
-        if out and _joint().fullmatch(text, out[-1][-1].end, mark.start):
+        line = text.find("\n", mark.start, mark.end) >= 0
+        if out and not line and _joint().fullmatch(text, out[-1][-1].end, mark.start):
             out[-1].append(mark)
         else:
             out.append([mark])

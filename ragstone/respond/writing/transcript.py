@@ -10,21 +10,25 @@ linear in the length of the reply, because no sentence is longer than `MAX_SENTE
 from __future__ import annotations
 
 import re
+from html import unescape
 
 from ragstone.core.frozen import frozen
 from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.records import Span
 from ragstone.respond.links import break_links, replace_links, strip_links_from_code
-from ragstone.respond.writing.marks import Marks
+from ragstone.respond.writing.marks import Marks, named_in_parentheses
 
 MAX_SENTENCE, MAX_CODE = 2000, 20_000
 """Characters of a sentence and of a code block; longer ones are closed there."""
 _OPEN = re.compile(
-    r"(?:(?<!\s)\s{0,100})?(?:\^?!?(?:\[[^\]\n]{0,300}(?:\](?:\([^)]{0,2000})?)?)?|[【〔［][^】〕］\n]{0,100}|(?<!\])\([^)\n]{0,40}\)?"
+    r"(?:(?<!\s)\s{0,100})?(?:\^?!?(?:\[[^\]\n]{0,300}(?:\](?:\([^)]{0,2000})?)?)?|[【〔［][^】〕］\n]{0,100}|(?<!\])\([^)\n]{0,140}\)?"
+    r"|\{[^{}\n]{0,40}\}?|&[#\w]{0,9}"
     r"|<(?:[/!a-z][^<>]{0,2000}(?:>[\[\d,; \]]{0,12}(?:</?[a-z]{0,4})?)?)?)\Z",
     re.IGNORECASE,
 )
 """The end of a text that may become a marker, a link or a tag when more text arrives."""
+_ENTITY = re.compile(r"`[^`\n]+`|&(?P<name>#?\w{2,8});")
+_OF_MARKUP = frozenset("<>[]()!`\\*_|:#")
 _TICKS = re.compile(r"\s?`+")
 _MAX_HELD = 300
 """Characters of inline code that are held back until it ends."""
@@ -55,11 +59,17 @@ class Sentence:
 
     @property
     def stated(self) -> str:
-        """The sentence without the titles that replaced marks: what its sources have to say."""
+        """The sentence without titles in the place of marks and without "(Source: ...)": what it claims."""
         text = self.text
         for title in self.titles:
             text = text.replace(title, "")
-        return text
+        return named_in_parentheses().sub("", text)
+
+
+def _sign(entity: re.Match[str]) -> str:
+    """Return the sign of an entity of HTML; the entity, if the sign would be one of Markdown or HTML."""
+    sign = unescape(entity[0]) if entity["name"] else entity[0]
+    return entity[0] if sign in _OF_MARKUP else sign
 
 
 class Transcript:
@@ -165,7 +175,7 @@ class Transcript:
             self._codes[-1] = Span(start=self._codes[-1].start, end=len(self._open))
 
     def _unmarked(self, taken: str) -> str:
-        plain, out, last, size = replace_links(taken), list[str](), 0, len(self._open)
+        plain, out, last, size = _ENTITY.sub(_sign, replace_links(taken)), list[str](), 0, len(self._open)
         before = self._open[-1:] or "\n"
         for mark in self._marks.find(plain, self._open):
             out.append(plain[last : mark.start])

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 
 from ragstone.core.answers import Citation, Draft, Piece, Reply, SentenceClosed, Statement, TextWritten, Turn
 from ragstone.core.errors import ContextTooLong, ModelError
-from ragstone.core.naming import name_of
+from ragstone.core.naming import file_name, name_of
 from ragstone.core.protocols import Answerer, ChatModel, SentenceSplitter
 from ragstone.core.question import Question
 from ragstone.core.records import Evidence, Hit
@@ -133,7 +133,10 @@ class WritingAnswerer:
             reply: of the model.
         """
         titled = phrases(self._settings.language or question.language).titled
-        marks, streamed = Marks([name_of(hit.chunk) for hit in hits], titled), ""
+        titles, files = [name_of(hit.chunk) for hit in hits], [file_name(hit.chunk.document_id) for hit in hits]
+        said = [hit.chunk.text.casefold() for hit in hits]
+        marks = Marks(titles, titled, files=files, is_said=lambda form: any(form.casefold() in one for one in said))
+        streamed = ""
         transcript, answer = Transcript(self._sentences, marks), WrittenAnswer(self._prompt)
         first, turns = FirstLine(), Turns(question.asked, question.text)
         drops = self._settings.unsupported == "drop"

@@ -59,6 +59,8 @@ def sources(answer: Answer, *, shown: Callable[[Metadata], Metadata] = dict) -> 
         where: Part = (place(citation), "dim" if title else "")
         yield line(*title, where, indent=2, head=(f"[{citation.marker}] ", "bold cyan"))
         if answer.outcome != "closest":  # its text shows the whole passages
+            if citation.head:
+                yield line((one_line(citation.head), "dim"), indent=6)
             yield line((f"“{one_line(citation.quote)}”", "italic dim"), indent=6)
         if facts := _facts(beside(citation.quote, facts_by_document.pop(citation.document_id, {}))):
             yield line((facts, "dim"), indent=6)

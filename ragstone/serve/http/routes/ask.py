@@ -172,6 +172,7 @@ class Citation(Response):
     described_by: str = Field(
         default="", description="the model that wrote these words to describe a picture; empty for the document's own"
     )
+    head: str = Field(default="", description="the headings above the row of a table that the quote is; else empty")
 
 
 class Statement(Response):
