@@ -193,7 +193,7 @@ def within_heading(points: Sequence[Point], heading: str) -> list[Point]:
         return []
     units = {_unit_of(one) or one for one in found.units} | currencies(heading)
     if not found.whole:  # the other words name people
-        units = set() if units - currencies(heading) - {_YEAR} else {_YEAR}
+        units = set[str]() if units - currencies(heading) - {_YEAR} else {_YEAR}
     return [one for one in points if one.unit in units and found.has(one.value)]
 
 
