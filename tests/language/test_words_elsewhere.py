@@ -28,6 +28,7 @@ FORMATS = {
     "filings/choice.py": "filings, which are in English",
     "filings/cover.py": "filings, which are in English",
     "question/tasks.py": "prompts of chat programs",
+    "respond/tables/features.py": "names of features",
     "respond/writing/told.py": "the first line that prompts ask for",
     "serve/http/plain_words.py": "messages of Ragstone itself",
     "services/dialect.py": "messages of services",
