@@ -8,12 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 import ragstone
 from tools.docs_site import ROOT, write_sources
 
 pytest.importorskip("zensical", reason="the extra docs is not installed")
 pytest.importorskip("mkdocstrings_handlers.python")
+
+PYDANTIC = set(dir(BaseModel))
+"""What a class of settings has of its base, which is not documented."""
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +37,23 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "build" / "docs-site"
 
 
+def members(cls: type) -> set[str]:
+    """The public names that a class has of Ragstone, with the fields of its instances."""
+    bases = [one for one in cls.__mro__ if one.__module__.startswith("ragstone.")]
+    names = {name for one in bases for name in {*vars(one), *one.__annotations__}}
+    return {name for name in names if not name.startswith("_") and name not in PYDANTIC}
+
+
 def test_site_has_all_pages_and_names(site: Path) -> None:
     for page in [*(ROOT / "docs").glob("*.md"), ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md"]:
         name = {"README": "pages"}.get(page.stem, page.stem.lower() if page.stem.isupper() else page.stem)
         assert (site / f"{name}.html").is_file(), page.name
     assert "shows the exact words" in (site / "index.html").read_text(encoding="utf-8")
     api = (site / "api.html").read_text(encoding="utf-8")
+    shown = set(re.findall(r'id="(ragstone[\w.]*)"', api))
     for name in ragstone.__all__:
-        assert f'id="ragstone.{name}"' in api
+        assert f"ragstone.{name}" in shown
+        assert not members(getattr(ragstone, name)) - {one.rpartition(".")[2] for one in shown if f".{name}." in one}
     assert "Make the knowledge base match the sources" in api, "docstrings of methods"
     assert "&gt;&gt;&gt;" in api, "examples"
 

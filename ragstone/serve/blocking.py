@@ -143,8 +143,9 @@ class Ragstone:
         reader: Reader = OWNER,
     ) -> None:
         """Name a knowledge base, as `AsyncRagstone` does."""
-        self.asynchronous = AsyncRagstone(folder, preset=preset, settings=settings, reader=reader)
-        self.folder, self.reader = self.asynchronous.folder, reader
+        self.asynchronous: AsyncRagstone = AsyncRagstone(folder, preset=preset, settings=settings, reader=reader)
+        self.folder: Path = self.asynchronous.folder
+        self.reader: Reader = reader
 
     def __repr__(self) -> str:
         return repr(self.asynchronous).removeprefix("Async")

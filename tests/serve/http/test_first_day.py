@@ -15,7 +15,9 @@ from program import ROOT, START, program
 from signing_in import PASSWORD, Browser
 
 PAGE = (ROOT / "docs" / "first-day.md").read_text(encoding="utf-8")
-QUESTION = "How many days of holiday do I get?"
+QUESTION, REFUSAL = "How long is parental leave?", "I couldn't find an answer"
+assert QUESTION in PAGE
+assert REFUSAL in PAGE
 
 
 def block(kind: str) -> str:
@@ -63,10 +65,11 @@ def test_first_day_goes_as_the_page_says() -> None:
         started = time.perf_counter()
         answer = asked(people["eve"])
         seconds["ask"] = time.perf_counter() - started
-        assert str(answer["answer"]).startswith("Everybody has 27 days of paid holiday a year")
+        assert str(answer["answer"]).startswith("Mothers and adopting parents have 26 weeks of leave on full pay.")
         assert [one["title"] for one in answer["sources"]] == ["Employee handbook"]  # pyright: ignore
         refused = asked(people["ben"])
-        assert refused["outcome"] != "answer"
+        assert refused["outcome"] == "refusal"
+        assert str(refused["answer"]).startswith(REFUSAL)
         assert "handbook" not in str(refused).lower()
         body = {"source": "examples/alderwren", "every_seconds": 3600}
         scheduled = people["ada"].post("/admin/sources/schedule", body)
