@@ -438,7 +438,14 @@ class Documents:
             return boxes(version.catalog.layout(document.id), start, end)
 
     def list(
-        self, *, reader: Reader, q: str = "", after: str = "", limit: int = 100, order: ListingOrder = "id"
+        self,
+        *,
+        reader: Reader,
+        q: str = "",
+        after: str = "",
+        limit: int = 100,
+        order: ListingOrder = "id",
+        where: Filter | None = None,
     ) -> Listing:
         """Return a page of the stored documents, in the order of their ids.
 
@@ -448,12 +455,17 @@ class Documents:
             after: the id that the page begins after.
             limit: documents on the page.
             order: by id, or by when documents were added or changed, last or first; then there is no next page.
+            where: filter on metadata.
+
+        Raises:
+            UsageError: the filter names a field that no document has, or compares a date or number with other text.
         """
         with self._versions.current() as version:
             groups, fields = reader.names, FIELDS
             if not reader.is_owner:  # only the owner sees the paths of sources on this machine
                 fields = tuple(name for name in FIELDS if name != "source")
-            return version.catalog.listing(groups, q, after, limit, fields=fields, order=order)
+            chosen = read_filter(version, where, version.request(reader))
+            return version.catalog.listing(groups, q, after, limit, fields=fields, where=chosen, order=order)
 
     def check_filter(self, where: Filter, *, reader: Reader) -> None:
         """Refuse a filter that no question of this reader could have.

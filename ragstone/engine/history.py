@@ -181,7 +181,7 @@ class History:
             return version.history.statistics().report(days)
 
     def unanswered(self, days: float, most: int) -> list[Unanswered]:
-        """Return the refused questions of all readers in the last days, the most frequent first."""
+        """Return the questions of all readers in the last days that were not answered, the most frequent first."""
         with self._versions.current() as version:
             return version.history.responses().unanswered(days, most)
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from ragstone.core.access import Reader
-from ragstone.core.answers import Answer
+from ragstone.core.answers import ABSTAINED, Answer
 from ragstone.core.errors import NotFound, RateLimited, UsageError
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Considered, Hit, Step
@@ -19,7 +19,7 @@ from ragstone.history.store import JournalDatabase, JournalStore
 Vote = Literal["up", "down"]
 VOTES: Mapping[str, int] = {"up": 1, "down": -1}
 HOUR = 3600.0
-_REFUSED = '%"outcome": "refusal"%'
+_UNANSWERED = tuple(f'%"outcome": "{outcome}"%' for outcome in sorted(ABSTAINED))
 """In the JSON of an answer, only its own field has this form: quotation marks within texts are escaped."""
 LONGEST = 4000
 """Characters of a reason or the name of a source."""
@@ -78,10 +78,14 @@ class Response:
 
 @frozen
 class Unanswered:
-    """A refused question, the number of times it was asked, and the last time, in seconds since 1970."""
+    """A question without an answer, the number of times it was asked, and the last time, in seconds since 1970.
+
+    ``shown`` is how often passages that may answer were shown; the other times it was refused or asked back.
+    """
 
     question: str
     count: int
+    shown: int
     last: float
 
 
@@ -248,24 +252,29 @@ class Responses:
         self._journal.forget_pages()
 
     def unanswered(self, days: float, most: int) -> list[Unanswered]:
-        """Return the questions of the last days that were refused, of all readers, the most frequent first.
+        """Return the questions of the last days that were not answered, of all readers, the most frequent first.
 
         Those of private answers are left out: they may be about what only their reader may read.
 
         Raises:
             KnowledgeBaseError: the journal cannot be read.
         """
-        sql = "SELECT id, at, reader, question, answer, crc FROM responses WHERE at >= ? AND answer LIKE ? ORDER BY at"
+        unanswered = " OR ".join("answer LIKE ?" for _ in _UNANSWERED)
+        sql = f"""
+            SELECT id, at, reader, question, answer, crc FROM responses WHERE at >= ? AND ({unanswered}) ORDER BY at
+        """
         since = self._clock() - min(days, self._days) * DAY
         with self._journal.reading() as db:
-            rows = db.execute(sql, [since, _REFUSED]).fetchall() if db else []
+            rows = db.execute(sql, [since, *_UNANSWERED]).fetchall() if db else []
         by_question: dict[str, Unanswered] = {}
         for _, at, _, question, stored, _ in (row for row in rows if row[-1] == row_crc(*row[:-1])):
-            if json.loads(stored).get("private"):
+            kept = json.loads(stored)
+            if kept.get("private"):
                 continue
             same = " ".join(question.split()).rstrip("?.! ").casefold()
-            before = by_question[same].count if same in by_question else 0
-            by_question[same] = Unanswered(question=question, count=before + 1, last=at)
+            before = by_question.get(same, Unanswered(question=question, count=0, shown=0, last=at))
+            shown = before.shown + (kept["answer"].get("outcome") == "closest")
+            by_question[same] = Unanswered(question=question, count=before.count + 1, shown=shown, last=at)
         return sorted(by_question.values(), key=lambda one: (-one.count, -one.last))[:most]
 
     def opinions(self, days: float) -> Opinions:

@@ -60,6 +60,9 @@ def test_a_chosen_file_that_cannot_be_read_is_told(quoted: str, visit: Open) -> 
     held = at.page.get_by_role("list", name="Files of this conversation")
     expect(held.get_by_role("button", name="Erase marble.pdf")).to_be_visible(timeout=4 * FIRST)
     expect(held).to_contain_text("broken.pdf: ")
+    assert at.violations() == []
+    held.get_by_role("button", name="Remove from the list: broken.pdf").click()
+    expect(held).not_to_contain_text("broken.pdf")
     expect(held.get_by_role("button")).to_have_count(1)
 
 

@@ -166,12 +166,22 @@ def test_a_collection_is_made_and_chosen(talked: str, visit: Open) -> None:
     page.get_by_role("combobox", name="Collection").select_option("Articles")
     expect(page.get_by_role("heading", name="Articles")).to_be_visible()
     expect(page.get_by_role("list", name="Suggested questions").get_by_role("button")).to_have_count(1)
+    expect(page.locator(".welcome .count")).to_have_text("3 documents")
     assert at.violations() == []
-    assert at.ask("Why are roofs made of slate?").locator(".refusal").count() == 1, "no article says it"
+    turn = at.ask("Why are roofs made of slate?")
+    assert turn.locator(".refusal").count() == 1, "no article says it"
+    expect(turn.locator("p").first).to_have_text("Articles")
     page.get_by_role("combobox", name="Collection").select_option("")
     turn = at.ask("Why are roofs made of slate, and not of wood?")
     expect(turn.get_by_role("button", name="Citation 1")).to_be_visible()
     page.goto(f"{talked}/#/admin/collections")
+    page.get_by_role("button", name="Change Articles").click()
+    form = page.get_by_role("dialog", name="Change Articles")
+    expect(form.get_by_label("First questions")).to_have_value("What is BM25?")
+    form.get_by_label("Documents, as a filter").fill("kind = csv and language = en")
+    assert at.violations() == []
+    form.get_by_role("button", name="Change").click()
+    expect(page.get_by_role("row", name="Articles")).to_contain_text("language = en")
     page.get_by_role("button", name="Remove Articles").click()
     expect(page.get_by_role("row", name="Articles")).to_have_count(0)
 

@@ -68,8 +68,14 @@ def test_adds_tries_and_chooses_a_model(plain: str, model: OpenAIServer, visit: 
     page.get_by_role("button", name="Use", exact=True).press("Enter")
     expect(page.locator(".figures").first).to_contain_text("own:m")
     assert at.violations() == []
+    page.get_by_role("link", name="New conversation").press("Enter")
+    expect(page.get_by_role("heading", name="Ask your documents")).to_be_visible()
+    expect(page.get_by_role("link", name="Connect a model")).to_have_count(0)
+    page.goto(f"{plain}/#/admin/models")
     page.get_by_role("button", name="As configured").press("Enter")
     expect(page.get_by_text("no model: the documents are quoted")).to_be_visible()
+    page.get_by_role("link", name="New conversation").press("Enter")
+    expect(page.get_by_role("link", name="Connect a model")).to_be_visible()
 
 
 def test_menus_of_the_question_have_words_on_a_phone(plain: str, visit: Open) -> None:

@@ -52,6 +52,13 @@ def test_asks_about_a_chosen_picture(seeing: str, model: OpenAIServer, visit: Op
     expect(at.page.get_by_text("Picture: wall.png")).to_have_count(0)
     (sent,) = pictures_in(model.asked[-1].body["messages"])
     assert len(sent) < 100_000
+    expect(turn.get_by_role("heading", level=2)).to_have_text("Where was this stone quarried?")
+    expect(turn.get_by_role("img", name=SAYS)).to_be_visible()
+    expect(turn.locator("figcaption")).to_have_text(f"description of a picture by openai:sees: {SAYS}")
+    assert at.violations() == []
+    at.page.reload()
+    expect(turn.get_by_role("heading", level=2)).to_have_text("Where was this stone quarried?")
+    expect(turn.locator("figcaption")).to_contain_text(SAYS)
 
 
 def test_asks_about_a_pasted_picture(seeing: str, visit: Open) -> None:

@@ -41,7 +41,7 @@ export function App() {
   const [route, go] = useRoute();
   const announce = useAnnounce();
   const narrow = useNarrow();
-  const connection = useConnection();
+  const connection = useConnection(route.view);
   const [conversations, refresh] = useConversations(connection.version);
   const { opened, open, move, close, drop } = useOpened(narrow);
   const [drawer, setDrawer] = useState(false);

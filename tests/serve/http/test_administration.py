@@ -153,6 +153,15 @@ def test_tells_what_was_asked_and_not_found(boss: Browser) -> None:
     found = [(one["question"], one["count"]) for one in told["unanswered"]]
     assert found == [("how much is a  train to Vilnius", 2)]
     assert (told["up"], told["down"]) == (1, 0)
+    only_shown = {
+        "question": "Where do visitors park?",
+        "settings": {"respond.abstain_below": 1, "respond.closest_from": 0},
+    }
+    assert boss.post("/query", only_shown).json()["outcome"] == "closest"
+    listed = {one["question"]: one["shown"] for one in boss.get("/admin/asked").json()["unanswered"]}
+    assert listed == {"how much is a  train to Vilnius": 0, "Where do visitors park?": 1}
+    total = boss.get("/stats").json()["total"]
+    assert total["refused"] + total["closest"] == 3
 
 
 def test_a_job_is_stopped_and_keeps_what_it_stored(here: Scene, boss: Browser) -> None:

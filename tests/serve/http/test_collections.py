@@ -34,6 +34,8 @@ def test_a_collection_is_chosen_by_its_filter(serving: Serving) -> None:
     for question, outcome in (("Where do visitors park?", "answer"), ("When is lunch served?", "refusal")):
         assert live.ask(question, where=site["where"]).json()["outcome"] == outcome
     suggested = live.http.get("/suggestions", params={"where": site["where"]}).json()["questions"]
+    listed = live.http.get("/documents", params={"where": site["where"]}).json()
+    assert listed["total"] == len(listed["documents"]) < live.http.get("/documents").json()["total"]
     assert [(one["question"], one["document_id"]) for one in suggested] == [("Where do visitors park?", "parking.md")]
     again = SITE | {"questions": ["Where do visitors park?"]}
     refused = live.http.post("/admin/collections", json=again)

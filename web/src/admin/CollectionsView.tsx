@@ -2,6 +2,7 @@ import { type FormEvent, useState } from "react";
 import { api } from "../api/client";
 import type { Collection } from "../api/types";
 import { ConfirmDialog } from "../shell/ConfirmDialog";
+import { Modal } from "../shell/Modal";
 import { adminWords } from "../words/admin";
 import { Failed, Table } from "./parts";
 import { admin } from "./requests";
@@ -12,6 +13,7 @@ export function CollectionsView() {
   const say = adminWords();
   const { value, error, change } = useLoaded(api.collections);
   const [replacing, setReplacing] = useState<{ collection: Collection; form: HTMLFormElement } | null>(null);
+  const [changed, setChanged] = useState<Collection | null>(null);
   const put = async (collection: Collection, form: HTMLFormElement, replace = false) => {
     if (await change(() => admin.putCollection({ ...collection, replace }))) form.reset();
   };
@@ -19,20 +21,15 @@ export function CollectionsView() {
     event.preventDefault();
     const form = event.currentTarget;
     const given = new FormData(form);
-    const listed = (name: string, sign: string) =>
-      String(given.get(name))
-        .split(sign)
-        .map((one) => one.trim())
-        .filter(Boolean);
-    const groups = listed("groups", ",");
-    const collection = {
-      name: String(given.get("name")).trim(),
-      where: String(given.get("where")),
-      groups: groups.length ? groups : null,
-      questions: listed("questions", "\n"),
-    };
+    const collection = collectionIn(given, String(given.get("name")).trim());
     if (value?.some((one) => one.name === collection.name)) setReplacing({ collection, form });
     else await put(collection, form);
+  };
+  const update = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const collection = collectionIn(new FormData(event.currentTarget), (changed as Collection).name);
+    setChanged(null);
+    await change(() => admin.putCollection({ ...collection, replace: true }));
   };
   return (
     <>
@@ -45,18 +42,7 @@ export function CollectionsView() {
             <span>{say.name}</span>
             <input name="name" required maxLength={60} autoComplete="off" />
           </label>
-          <label className="field">
-            <span>{say.itsDocuments}</span>
-            <input name="where" required placeholder="kind = pdf and language = en" spellCheck={false} />
-          </label>
-          <label className="field">
-            <span>{say.seenBy}</span>
-            <input name="groups" placeholder={say.groupsHint} spellCheck={false} />
-          </label>
-          <label className="field">
-            <span>{say.firstQuestions}</span>
-            <textarea name="questions" rows={3} />
-          </label>
+          <CollectionFields />
           <button type="submit" className="button primary">
             {say.addCollection}
           </button>
@@ -73,18 +59,40 @@ export function CollectionsView() {
               <td>{one.groups?.join(", ") ?? say.everybody}</td>
               <td>{one.questions.length || "–"}</td>
               <td>
-                <button
-                  type="button"
-                  className="button small"
-                  aria-label={say.removeNamed(one.name)}
-                  onClick={() => void change(() => admin.removeCollection(one.name))}
-                >
-                  {say.remove}
-                </button>
+                <div className="row">
+                  <button
+                    type="button"
+                    className="button small"
+                    aria-label={say.changeNamed(one.name)}
+                    onClick={() => setChanged(one)}
+                  >
+                    {say.change}
+                  </button>
+                  <button
+                    type="button"
+                    className="button small"
+                    aria-label={say.removeNamed(one.name)}
+                    onClick={() => void change(() => admin.removeCollection(one.name))}
+                  >
+                    {say.remove}
+                  </button>
+                </div>
               </td>
             </tr>
           ))}
         </Table>
+      )}
+      {changed && (
+        <Modal title={say.changeNamed(changed.name)} onClose={() => setChanged(null)}>
+          <form className="stack" onSubmit={(event) => void update(event)}>
+            <CollectionFields collection={changed} />
+            <div className="row end">
+              <button type="submit" className="button primary">
+                {say.change}
+              </button>
+            </div>
+          </form>
+        </Modal>
       )}
       {replacing && (
         <ConfirmDialog
@@ -97,4 +105,48 @@ export function CollectionsView() {
       )}
     </>
   );
+}
+
+/** What a collection has besides its name. */
+function CollectionFields({ collection }: { collection?: Collection }) {
+  const say = adminWords();
+  return (
+    <>
+      <label className="field">
+        <span>{say.itsDocuments}</span>
+        <input
+          name="where"
+          required
+          placeholder="kind = pdf and language = en"
+          spellCheck={false}
+          defaultValue={collection?.where}
+        />
+      </label>
+      <label className="field">
+        <span>{say.seenBy}</span>
+        <input
+          name="groups"
+          placeholder={say.groupsHint}
+          spellCheck={false}
+          defaultValue={collection?.groups?.join(", ")}
+        />
+      </label>
+      <label className="field">
+        <span>{say.firstQuestions}</span>
+        <textarea name="questions" rows={3} defaultValue={collection?.questions.join("\n")} />
+      </label>
+    </>
+  );
+}
+
+/** Return the collection of this name in a form with `CollectionFields`. */
+function collectionIn(given: FormData, name: string): Collection {
+  const listed = (field: string, sign: string) =>
+    String(given.get(field))
+      .split(sign)
+      .map((one) => one.trim())
+      .filter(Boolean);
+  const groups = listed("groups", ",");
+  const questions = listed("questions", "\n");
+  return { name, where: String(given.get("where")), groups: groups.length ? groups : null, questions };
 }

@@ -1,4 +1,4 @@
-import type { FormEvent } from "react";
+import { type FormEvent, useEffect } from "react";
 import type { Job } from "../api/types";
 import { ago } from "../shell/time";
 import { adminWords } from "../words/admin";
@@ -15,6 +15,11 @@ export function JobsView() {
   const say = adminWords();
   const { value, error, change } = useLoaded(admin.jobs, EVERY);
   const sources = useLoaded(admin.sources, SOURCES_EVERY);
+  const { reload } = sources;
+  const ended = Math.max(0, ...(value ?? []).map((one) => one.ended ?? 0));
+  useEffect(() => {
+    if (ended > 0) reload(); // a job that is over may have been the sync of a source
+  }, [ended, reload]);
   const add = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;

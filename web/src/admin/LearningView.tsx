@@ -47,13 +47,18 @@ export function LearningView() {
           [say.trial, learned.trial || "–"],
         ]}
       />
-      {learned.mode === "off" && <p className="quiet">{say.learningOff}</p>}
-      {learned.why && <p className="quiet">{learned.why}</p>}
-      {learned.cautions.map((one) => (
-        <p key={one} className="notice">
-          {one}
-        </p>
-      ))}
+      {learned.mode === "off" ? (
+        <p className="quiet">{say.learningOff}</p>
+      ) : (
+        <>
+          {learned.why && <p className="quiet">{learned.why}</p>}
+          {learned.cautions.map((one) => (
+            <p key={one} className="notice">
+              {one}
+            </p>
+          ))}
+        </>
+      )}
       {learned.arms.length > 0 && (
         <Table label={say.trial} head={[say.version, say.changes, say.questions, say.votes, say.reward]}>
           {learned.arms.map((one) => (

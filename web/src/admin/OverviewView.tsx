@@ -69,13 +69,15 @@ export function OverviewView() {
         </div>
       )}
       <h2>{say.notFound}</h2>
+      <p className="quiet">{say.notFoundHint}</p>
       {asked.value && asked.value.unanswered.length === 0 && <p className="quiet">{say.allFound}</p>}
       {asked.value && asked.value.unanswered.length > 0 && (
-        <Table label={say.notFound} head={[say.question, say.times, say.last]}>
+        <Table label={say.notFound} head={[say.question, say.times, say.mayAnswer, say.last]}>
           {asked.value.unanswered.map((one) => (
             <tr key={one.question}>
               <th scope="row">{one.question}</th>
               <td>{one.count}</td>
+              <td>{one.shown || "–"}</td>
               <td className="nowrap">{ago(one.last)}</td>
             </tr>
           ))}

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { Children, cloneElement, isValidElement, type PropsWithChildren, type ReactNode } from "react";
 import { Icon } from "../shell/Icon";
 import { adminWords } from "../words/admin";
 import type { Rights } from "./requests";
@@ -30,7 +30,16 @@ export function Figures({ figures }: { figures: readonly (readonly [string, Reac
   );
 }
 
-/** A table that becomes wide rather than narrow: it scrolls within itself. */
+/** Return a row whose cells know their headings, which stand above them where there is no room for columns. */
+function labelled(row: ReactNode, head: readonly string[]): ReactNode {
+  if (!isValidElement<PropsWithChildren>(row)) return row;
+  const cells = Children.map(row.props.children, (cell, at) =>
+    isValidElement<{ "data-head"?: string | undefined }>(cell) ? cloneElement(cell, { "data-head": head[at] }) : cell,
+  );
+  return cloneElement(row, {}, cells);
+}
+
+/** A table that becomes wide rather than narrow: it scrolls within itself. On a phone, the cells of a row are a list. */
 export function Table({ label, head, children }: { label: string; head: readonly string[]; children: ReactNode }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard
@@ -45,7 +54,7 @@ export function Table({ label, head, children }: { label: string; head: readonly
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>{Children.map(children, (row) => labelled(row, head))}</tbody>
       </table>
     </section>
   );

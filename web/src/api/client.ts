@@ -169,7 +169,7 @@ export const api = {
     (await json<{ session: string }>(address(["shared", secret]), { method: "POST" })).session,
 
   documents: (
-    wanted: { q?: string; after?: string; order?: "id" | "newest" | "oldest"; limit?: number },
+    wanted: { q?: string; after?: string; order?: "id" | "newest" | "oldest"; limit?: number; where?: string },
     signal?: AbortSignal,
   ) => json<Listing>(address(["documents"], wanted), { signal }),
 

@@ -8,6 +8,7 @@ import { plainOf } from "../text/markdown";
 import { words } from "../words/words";
 import { Composer } from "./Composer";
 import { FollowUps } from "./FollowUps";
+import { pictured } from "./pictured";
 import { TurnView } from "./TurnView";
 import type { Target } from "./target";
 import { type Effort, isUnderWay, type Turn } from "./turns";
@@ -66,12 +67,13 @@ export function ChatView(props: Props) {
             <li key={turn.id} ref={turn === last ? end : null}>
               <TurnView
                 turn={turn}
+                collections={collections}
                 ending={chat.ending === turn.id}
                 opened={opened?.turn === turn.id ? opened.at : null}
                 onOpen={(targets, at) => onOpen(turn.id, targets, at)}
                 onAgain={() => chat.again(turn)}
                 onEdit={() => {
-                  setQuestion(turn.question);
+                  setQuestion(pictured(turn.question).typed);
                   box.current?.focus();
                 }}
                 onVote={(vote, more) => chat.vote(turn, vote, more)}

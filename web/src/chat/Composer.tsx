@@ -120,22 +120,34 @@ export function Composer(props: Props) {
                 <IconButton icon="close" label={say.detach(file.file)} onClick={() => void attaching.detach(file)} />
               </li>
             ))}
-            {attaching.states.map(([name, state]) => (
-              <li key={name} className="told">
-                {name}: {state}
+            {attaching.states.map(({ name, told, failed }) => (
+              <li key={`${name} told`} className={failed ? "told failed" : "told"}>
+                {failed && <Icon name="warn" />}
+                <span>
+                  {name}: {told}
+                </span>
+                {failed && (
+                  <IconButton icon="close" label={say.removeFromList(name)} onClick={() => attaching.dismiss(name)} />
+                )}
               </li>
             ))}
           </ul>
         )}
         {(picture || refused) && (
           <ul className="scope" aria-live="polite">
-            <li>
-              {picture && <Icon name="picture" />}
-              <span className="clip">{picture ? say.pictureOf(picture.name) : refused}</span>
-              {picture && (
+            {picture ? (
+              <li>
+                <Icon name="picture" />
+                <span className="clip">{say.pictureOf(picture.name)}</span>
                 <IconButton icon="close" label={say.removePicture(picture.name)} onClick={() => setPicture(null)} />
-              )}
-            </li>
+              </li>
+            ) : (
+              <li className="told failed">
+                <Icon name="warn" />
+                <span>{refused}</span>
+                <IconButton icon="close" label={say.removeFromList(refused)} onClick={() => setRefused("")} />
+              </li>
+            )}
           </ul>
         )}
         <textarea

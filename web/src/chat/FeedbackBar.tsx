@@ -17,11 +17,15 @@ export function FeedbackBar({ turn, onVote }: Props) {
   const [asking, setAsking] = useState(false);
   const [said, setSaid] = useState("");
 
-  const give = async (vote: Vote, more: { reason?: string; correction?: string } = {}) => {
+  const thank = () => {
+    setSaid(words().thanks);
+    announce(words().thanks);
+  };
+  const give = async (vote: Vote, more: { reason?: string; correction?: string } = {}, isAll = true) => {
+    setSaid("");
     try {
       await onVote(vote, more);
-      setSaid(words().thanks);
-      announce(words().thanks);
+      if (isAll) thank(); // who is asked why is thanked when the form closes
     } catch (error) {
       setSaid(told(error));
       announce(told(error));
@@ -29,7 +33,7 @@ export function FeedbackBar({ turn, onVote }: Props) {
   };
   const down = () => {
     setAsking(true);
-    void give("down");
+    void give("down", {}, false);
   };
 
   return (
@@ -44,14 +48,17 @@ export function FeedbackBar({ turn, onVote }: Props) {
         }}
       />
       <IconButton icon="down" label={words().badAnswer} aria-pressed={turn.vote === "down"} onClick={down} />
-      {said && <span className="quiet small">{said}</span>}
+      {said && <span className="quiet small opinion-said">{said}</span>}
       {asking && (
         <Why
           onSend={(reason, correction) => {
             setAsking(false);
             void give("down", { ...(reason && { reason }), ...(correction && { correction }) });
           }}
-          onClose={() => setAsking(false)}
+          onClose={() => {
+            setAsking(false);
+            if (!said) thank();
+          }}
         />
       )}
     </>

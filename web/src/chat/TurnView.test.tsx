@@ -222,6 +222,7 @@ it("shows failures and notes, and offers to ask again", async () => {
 it("sends a vote at once, then the reason", async () => {
   const { votes } = show(whole(answered("Yes.")));
   await userEvent.click(screen.getByRole("button", { name: "Bad answer" }));
+  expect(screen.queryByText("Thank you for your feedback.")).toBeNull();
   await userEvent.click(screen.getByRole("radio", { name: "Something is missing" }));
   await userEvent.type(screen.getByLabelText("In your own words"), "the year");
   await userEvent.click(screen.getByRole("button", { name: "Send" }));

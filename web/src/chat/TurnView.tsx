@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import type { Collection } from "../api/types";
 import { shownFilter } from "../filters/scope";
 import { IconButton } from "../shell/Button";
 import { Icon } from "../shell/Icon";
@@ -11,6 +12,8 @@ import { DocumentTable, isComparison, isList, SaveCsv } from "./DocumentTable";
 import { comparisonCsv } from "./exporting";
 import { FeedbackBar } from "./FeedbackBar";
 import { Notices } from "./Notices";
+import { pictured } from "./pictured";
+import { QuestionPicture } from "./QuestionPicture";
 import { Steps } from "./Steps";
 import { proseClass, refused, saidOf } from "./said";
 import { TargetCard } from "./TargetCard";
@@ -20,6 +23,8 @@ import { isUnderWay, type Turn, type Vote } from "./turns";
 
 interface Props {
   turn: Turn;
+  /** Those that the reader may choose. */
+  collections?: readonly Collection[];
   /** Whether its research was told to end with what stands so far. */
   ending?: boolean;
   /** The open citation, as an index into the turn's targets. */
@@ -32,7 +37,8 @@ interface Props {
 }
 
 /** A question and its answer. One that somebody else asked is only read. */
-export function TurnView({ turn, ending = false, opened, onOpen, onAgain, onEdit, onVote }: Props) {
+export function TurnView(props: Props) {
+  const { turn, collections = [], ending = false, opened, onOpen, onAgain, onEdit, onVote } = props;
   const targets = useMemo(() => targetsOf(turn), [turn]);
   const underWay = isUnderWay(turn);
   const say = words();
@@ -40,10 +46,11 @@ export function TurnView({ turn, ending = false, opened, onOpen, onAgain, onEdit
   const open = (at: number) => at >= 0 && onOpen(targets, at);
   return (
     <article className="turn" aria-busy={underWay}>
-      <h2 className="question">{turn.question}</h2>
+      <h2 className="question">{pictured(turn.question).typed}</h2>
+      <QuestionPicture turn={turn} />
       {turn.where && (
         <p className="quiet small">
-          <Icon name="filter" /> {shownFilter(turn.where)}
+          <Icon name="filter" /> {shownFilter(turn.where, collections)}
         </p>
       )}
       <Steps turn={turn} />

@@ -19,20 +19,21 @@ interface Props {
 /** The start view: suggested questions, or how to add documents. */
 export function Welcome({ collection, onAsk, canWrite, canConnect }: Props) {
   const [total, setTotal] = useState<number | null>(null);
+  const where = collection?.where ?? "";
   useEffect(() => {
     const stopper = new AbortController();
     api
-      .documents({ limit: 1 }, stopper.signal)
+      .documents({ limit: 1, where }, stopper.signal)
       .then((listing) => setTotal(listing.total))
       .catch(() => undefined); // the first question reports it
     return () => stopper.abort();
-  }, []);
-  const found = useSuggestions(MOST, { where: collection?.where ?? "" });
+  }, [where]);
+  const found = useSuggestions(MOST, { where });
   const own = collection?.questions.map((question) => ({ question, document_id: "", title: collection.name })) ?? [];
   const questions = own.length ? own : found;
 
   const say = words();
-  if (total === 0) {
+  if (total === 0 && !collection) {
     return (
       <div className="welcome">
         <h1>{say.noDocumentsYet}</h1>
@@ -55,7 +56,13 @@ export function Welcome({ collection, onAsk, canWrite, canConnect }: Props) {
       <p className="quiet small count">
         {total !== null && (
           <>
-            {say.documentCount(total)} · <a href="#/sources">{say.viewAll}</a>
+            {say.documentCount(total)}
+            {!collection && (
+              <>
+                {" "}
+                · <a href="#/sources">{say.viewAll}</a>
+              </>
+            )}
           </>
         )}
       </p>

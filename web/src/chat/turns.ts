@@ -11,6 +11,8 @@ export interface Turn {
   id: string;
   question: string;
   where: string;
+  /** The address of the picture that it is about, which is kept while the page is open. */
+  picture?: string | undefined;
   /** A quick answer unless it says more. */
   effort?: Effort | undefined;
   state: "searching" | "writing" | "done" | "stopped" | "failed";
@@ -37,18 +39,19 @@ export interface Chat {
 /** The actions of a conversation. */
 export type Action = { session: string } & (
   | { type: "loaded"; turns: readonly Turn[] }
-  | { type: "asked"; id: string; question: string; where: string; effort?: Effort }
+  | { type: "asked"; id: string; question: string; where: string; effort?: Effort; picture?: string }
   | { type: "event"; id: string; event: AnswerEvent }
   | { type: "stopped"; id: string }
   | { type: "failed"; id: string; error: string }
   | { type: "voted"; id: string; vote: Vote | null }
 );
 
-export const fresh = (id: string, question: string, where = "", effort?: Effort): Turn => ({
+export const fresh = (id: string, question: string, where = "", effort?: Effort, picture?: string): Turn => ({
   id,
   question,
   where,
   effort,
+  picture,
   state: "searching",
   text: "",
   sentences: [],
@@ -70,7 +73,7 @@ export function reduce(chat: Chat, action: Action): Chat {
         ...chat,
         turns: [
           ...chat.turns.filter((turn) => turn.id !== action.id),
-          fresh(action.id, action.question, action.where, action.effort),
+          fresh(action.id, action.question, action.where, action.effort, action.picture),
         ],
       };
     case "event":

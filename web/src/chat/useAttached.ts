@@ -9,13 +9,21 @@ import { words } from "../words/words";
 /** Documents of one file that questions are confined to; a table has one for each row. */
 const MOST = 10;
 
+export interface FileState {
+  name: string;
+  told: string;
+  failed: boolean;
+}
+
 export interface Attaching {
   /** The files of the conversation. */
   files: readonly Attachment[];
   /** Files that are being read, or could not be, with what is told of each. */
-  states: readonly (readonly [string, string])[];
+  states: readonly FileState[];
   attach: (files: readonly File[]) => Promise<void>;
   detach: (file: Attachment) => Promise<void>;
+  /** Take a file that could not be read off the list. */
+  dismiss: (name: string) => void;
 }
 
 /**
@@ -28,7 +36,7 @@ export function useAttached(
   onScope: (change: (scope: readonly Scoped[]) => readonly Scoped[]) => void,
 ): Attaching {
   const [files, setFiles] = useState<readonly Attachment[]>([]);
-  const [states, setStates] = useState<Readonly<Record<string, string>>>({});
+  const [states, setStates] = useState<readonly FileState[]>([]);
   const shown = useRef(session);
   shown.current = session;
   const load = useCallback(async (of: string) => {
@@ -37,17 +45,18 @@ export function useAttached(
   }, []);
   const begun = useRef("");
   useEffect(() => {
-    if (begun.current !== session) setStates({});
+    if (begun.current !== session) setStates([]);
     void load(session);
   }, [session, load]);
 
+  const dismiss = useCallback((name: string) => setStates((all) => all.filter((one) => one.name !== name)), []);
   const attach = useCallback(
     async (chosen: readonly File[]) => {
       const of = begin();
       begun.current = of;
       shown.current = of;
-      const tell = (name: string, state: string) => {
-        if (shown.current === of) setStates((all) => ({ ...all, [name]: state }));
+      const tell = (name: string, told: string, failed = false) => {
+        if (shown.current === of) setStates((all) => withState(all, { name, told, failed }));
       };
       for (const file of chosen) {
         try {
@@ -63,14 +72,14 @@ export function useAttached(
               ...scope.filter((one) => !ids.includes(one.id)),
               ...ids.map((id) => ({ id, title: file.name })),
             ]);
-          tell(file.name, "");
+          dismiss(file.name);
         } catch (error) {
-          tell(file.name, told(error));
+          tell(file.name, told(error), true);
         }
         await load(of);
       }
     },
-    [begin, load, onScope],
+    [begin, load, onScope, dismiss],
   );
   const detach = useCallback(
     async (file: Attachment) => {
@@ -78,11 +87,16 @@ export function useAttached(
         await api.detach(session, file.file);
         onScope((scope) => scope.filter((one) => !file.document_ids.includes(one.id)));
       } catch (error) {
-        setStates((all) => ({ ...all, [file.file]: told(error) }));
+        setStates((all) => withState(all, { name: file.file, told: told(error), failed: true }));
       }
       await load(session);
     },
     [session, load, onScope],
   );
-  return { files, states: Object.entries(states).filter(([, state]) => state), attach, detach };
+  return { files, states, attach, detach, dismiss };
 }
+
+const withState = (all: readonly FileState[], changed: FileState): readonly FileState[] =>
+  all.some((one) => one.name === changed.name)
+    ? all.map((one) => (one.name === changed.name ? changed : one))
+    : [...all, changed];

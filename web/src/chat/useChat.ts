@@ -44,8 +44,6 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
   const model = models[chat.session] ?? "";
   const [ending, setEnding] = useState("");
   const running = useRef(new Map<string, AbortController>());
-  /** The addresses of the pictures of questions, by their turns. */
-  const pictures = useRef(new Map<string, string>());
 
   useEffect(() => {
     if (session === (chat.session || null)) return;
@@ -83,8 +81,7 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
       const stopper = new AbortController();
       running.current.set(named, stopper);
       setEnding("");
-      dispatch({ type: "asked", session: named, id, question, where, effort });
-      pictures.current.set(id, picture);
+      dispatch({ type: "asked", session: named, id, question, where, effort, picture });
       onAsked(named);
       try {
         const also = { ...(where && { where }), ...(model && { model }), ...(picture && { picture }) };
@@ -147,8 +144,7 @@ export function useChat(session: string | null, onAsked: (session: string) => vo
     ask: (question, where, effort, picture = "") => {
       if (!isUnderWay(last)) void send(randomId(), question, where, effort, picture);
     },
-    again: (turn) =>
-      void send(turn.id, turn.question, turn.where, turn.effort ?? "quick", pictures.current.get(turn.id) ?? ""),
+    again: (turn) => void send(turn.id, turn.question, turn.where, turn.effort ?? "quick", turn.picture ?? ""),
     ending,
     stop,
     vote,

@@ -1,4 +1,4 @@
-import type { Listed } from "../api/types";
+import type { Collection, Listed } from "../api/types";
 import { titleOf } from "../library/DocumentRow";
 
 /** A document that the next questions are confined to. */
@@ -23,8 +23,13 @@ export function confined(scope: readonly Scoped[], where: string): string {
 /** Return a filter that needs both of two; either may be empty. */
 export const both = (one: string, other: string): string => (one && other ? `(${one}) and (${other})` : one || other);
 
-/** Return a filter as it is shown: of documents, the last part of their ids. */
-export function shownFilter(where: string): string {
+/** Return a filter as it is shown: by the name of its collection, and of documents, the last part of their ids. */
+export function shownFilter(where: string, collections: readonly Collection[] = []): string {
+  for (const { name, where: own } of collections) {
+    if (where === own) return name;
+    const rest = where.slice(both(own, " ").length - 2, -1);
+    if (rest && where === both(own, rest)) return `${name} · ${shownFilter(rest)}`;
+  }
   const found = /^id (?:=|in) \(?((?:"(?:[^"\\]|\\.)*"(?:, )?)+)\)?/.exec(where);
   if (!found) return where;
   const names = [...(found[1] as string).matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(

@@ -18,8 +18,8 @@ export interface Connection {
   heard: () => void;
 }
 
-/** The caller, and whether the server accepts the key. */
-export function useConnection(): Connection {
+/** The caller, and whether the server accepts the key; asked again in another view, as what it offers may have changed. */
+export function useConnection(view: string): Connection {
   const [me, setMe] = useState<Me | null>(null);
   const [refused, setRefused] = useState("");
   const [ways, setWays] = useState<SignInWays | null>(null);
@@ -43,7 +43,7 @@ export function useConnection(): Connection {
       }),
     [],
   );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another key needs another request
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another key or view needs another request
   useEffect(() => {
     let current = true;
     api
@@ -56,12 +56,12 @@ export function useConnection(): Connection {
       })
       .catch((error) => {
         if (!current) return;
-        setMe(null);
-        if (!(error instanceof ApiError)) setLost(told(error));
+        if (error instanceof ApiError) setMe(null);
+        else setLost(told(error));
       });
     return () => {
       current = false;
     };
-  }, [version]);
+  }, [version, view]);
   return { me, refused, ways, lost, version, connect, heard };
 }

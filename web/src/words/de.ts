@@ -158,6 +158,7 @@ export const page: PageTexts = {
   ofTool: "Ergebnis eines Werkzeugs",
   describedBy: (model) => `Beschreibung eines Bildes von ${model}`,
   showPicture: "Nach einem Bild fragen",
+  pictureAsked: "Bild der Frage",
   pictureOf: (file) => `Bild: ${file}`,
   removePicture: (file) => `Ohne das Bild ${file} fragen`,
   noPicture: (file) => `${file} ist kein Bild, das dieser Browser lesen kann.`,

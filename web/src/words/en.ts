@@ -160,6 +160,7 @@ export const page = {
   ofTool: "result of a tool",
   describedBy: (model: string) => `description of a picture by ${model}`,
   showPicture: "Ask about a picture",
+  pictureAsked: "Picture of the question",
   pictureOf: (file: string) => `Picture: ${file}`,
   removePicture: (file: string) => `Ask without the picture ${file}`,
   noPicture: (file: string) => `${file} is no picture that this browser can read.`,

@@ -153,6 +153,7 @@ export const page: PageTexts = {
   ofTool: "įrankio rezultatas",
   describedBy: (model) => `paveikslo aprašymas, kurį parašė ${model}`,
   showPicture: "Klausti apie paveikslą",
+  pictureAsked: "Klausimo paveikslas",
   pictureOf: (file) => `Paveikslas: ${file}`,
   removePicture: (file) => `Klausti be paveikslo ${file}`,
   noPicture: (file) => `${file} nėra paveikslas, kurį ši naršyklė gali perskaityti.`,

@@ -155,6 +155,7 @@ export const page: PageTexts = {
   ofTool: "hasil alat",
   describedBy: (model) => `huraian gambar oleh ${model}`,
   showPicture: "Tanya tentang gambar",
+  pictureAsked: "Gambar soalan",
   pictureOf: (file) => `Gambar: ${file}`,
   removePicture: (file) => `Tanya tanpa gambar ${file}`,
   noPicture: (file) => `${file} bukan gambar yang boleh dibaca oleh pelayar ini.`,

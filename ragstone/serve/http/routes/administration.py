@@ -181,15 +181,16 @@ class ScheduleChange(Request):
 
 
 class UnansweredQuestion(Response):
-    """A question that was refused. ``last`` is in seconds since 1970."""
+    """A question that was not answered. ``last`` is in seconds since 1970."""
 
     question: str
     count: int
+    shown: int = Field(description="how often passages that may answer were shown; the other times it was refused")
     last: float
 
 
 class Asked(Response):
-    """What was asked and not found, the most frequent first, and what people said of the answers."""
+    """What was asked and not answered, the most frequent first, and what people said of the answers."""
 
     unanswered: list[UnansweredQuestion]
     up: int
@@ -318,7 +319,7 @@ async def asked(
     service: Here,
     days: Annotated[float, Query(ge=0, le=3_650, allow_inf_nan=False, description="number of days")] = 7.0,
 ) -> Asked:
-    """Return which questions of all readers were refused, and what people said of the answers."""
+    """Return which questions of all readers were not answered, and what people said of the answers."""
     history = service.engine.history
     found = await asyncio.to_thread(history.unanswered, days, MOST_UNANSWERED)
     said = await asyncio.to_thread(history.opinions, days)

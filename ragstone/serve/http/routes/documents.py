@@ -26,6 +26,7 @@ from ragstone.serve.http.errors import Refused
 from ragstone.serve.http.job_runner import RETRY_SECONDS
 from ragstone.serve.http.messages import Characters, Metadata, Response
 from ragstone.serve.http.plain_words import plain
+from ragstone.serve.http.routes.ask import MAX_FILTER
 from ragstone.serve.http.service import Here, Service
 
 
@@ -156,9 +157,11 @@ async def documents(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     after: Annotated[str, Query(max_length=2_000, description="`next` of the previous page")] = "",
     order: Annotated[ListingOrder, Query(description="by id, or by when documents were added or changed")] = "id",
+    where: Annotated[str, Query(max_length=MAX_FILTER, description="filter, as that of a collection")] = "",
 ) -> DocumentList:
     """List the documents that the caller may read, a page of them or the newest or oldest."""
-    read = partial(service.engine.documents.list, reader=caller.reader, q=q, after=after, limit=limit, order=order)
+    listed, chosen = service.engine.documents.list, caller.view.where(where or None)
+    read = partial(listed, reader=caller.reader, q=q, after=after, limit=limit, order=order, where=chosen)
     page = caller.view.listing(await asyncio.to_thread(read))
     return DocumentList(documents=[*map(DocumentEntry.of, page.documents)], total=page.total, next=page.next or None)
 

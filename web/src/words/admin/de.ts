@@ -210,8 +210,11 @@ export const admin: AdminTexts = {
   opinions: "Gut / schlecht",
   questionsByDay: "Fragen nach Tagen",
   secondsByDay: "Sekunden bis zur Antwort, nach Tagen",
-  notFound: "Gefragt und nicht gefunden",
-  allFound: "Keine Frage wurde abgewiesen.",
+  notFound: "Gefragt und nicht beantwortet",
+  notFoundHint:
+    "Abgewiesen, oder nur mit Stellen, die sie vielleicht beantworten. Fragen zu angehängten Dateien stehen nicht hier.",
+  mayAnswer: "Stellen gezeigt",
+  allFound: "In dieser Zeit blieb keine Frage ohne Antwort.",
   question: "Frage",
   times: "Wie oft",
   last: "Zuletzt",

@@ -219,8 +219,11 @@ export const admin = {
   opinions: "Good / bad",
   questionsByDay: "Questions by day",
   secondsByDay: "Seconds to an answer, by day",
-  notFound: "Asked and not found",
-  allFound: "No question was refused.",
+  notFound: "Asked and not answered",
+  notFoundHint:
+    "Ragstone refused them, or only showed passages that may answer. Questions about attached files are not listed.",
+  mayAnswer: "Passages shown",
+  allFound: "No question of this time was left without an answer.",
   question: "Question",
   times: "Times",
   last: "Last",

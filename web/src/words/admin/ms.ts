@@ -208,8 +208,11 @@ export const admin: AdminTexts = {
   opinions: "Baik / buruk",
   questionsByDay: "Soalan mengikut hari",
   secondsByDay: "Saat hingga jawapan, mengikut hari",
-  notFound: "Ditanya dan tidak ditemui",
-  allFound: "Tiada soalan yang ditolak.",
+  notFound: "Ditanya dan tidak dijawab",
+  notFoundHint:
+    "Ditolak, atau hanya ditunjukkan petikan yang mungkin menjawab. Soalan tentang fail yang dilampirkan tidak disenaraikan.",
+  mayAnswer: "Petikan ditunjukkan",
+  allFound: "Tiada soalan dalam tempoh ini yang tidak dijawab.",
   question: "Soalan",
   times: "Kali",
   last: "Terakhir",
