@@ -41,7 +41,7 @@ help:  ## list the commands
 demo: $(VENV)/.installed  ## index the documents of a small company and ask six questions
 	@DEMO_KB=$(DEMO_KB) PROGRAM=$(BIN)/ragstone sh examples/demo.sh
 
-serve: $(VENV)/.installed-serve  ## serve the page and the HTTP API: make serve DOCS=folder KB=.ragstone PORT=8000
+serve: $(VENV)/.installed-serve  ## serve the page and the HTTP API: make serve DOCS=folder KB=.ragstone PORT=8000; what KB has stays in it
 	@$(FILL)
 	@$(BIN)/ragstone serve $(AT)
 

@@ -240,6 +240,10 @@ def test_the_generated_pages_are_current(page: str, tool: str) -> None:
     assert is_current, f"docs/{page} is not what tools/{tool} writes; run: python tools/{tool}"
 
 
+def test_every_option_names_its_value() -> None:
+    assert " None`" not in (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+
+
 def test_readers_page_lists_every_suffix() -> None:
     page = (ROOT / "docs" / "readers.md").read_text(encoding="utf-8")
     # The page lists common suffixes of code. Pages of Confluence are no files.

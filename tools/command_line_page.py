@@ -114,7 +114,7 @@ def _table(params: Sequence[Any]) -> Iterator[str]:
 def _typed(param: Any) -> str:
     if param.param_type_name == "argument":
         return _metavar(param).replace("|", "\\|")
-    value = "" if param.is_flag else f" {param.metavar}"
+    value = "" if param.is_flag else f" {_metavar(param)}"
     return (", ".join(param.opts) + value).replace("|", "\\|")
 
 

@@ -260,9 +260,8 @@ class Responses:
             KnowledgeBaseError: the journal cannot be read.
         """
         unanswered = " OR ".join("answer LIKE ?" for _ in _UNANSWERED)
-        sql = f"""
-            SELECT id, at, reader, question, answer, crc FROM responses WHERE at >= ? AND ({unanswered}) ORDER BY at
-        """
+        columns = "id, at, reader, question, answer, crc"
+        sql = f"SELECT {columns} FROM responses WHERE at >= ? AND ({unanswered}) ORDER BY at"  # noqa: S608
         since = self._clock() - min(days, self._days) * DAY
         with self._journal.reading() as db:
             rows = db.execute(sql, [since, *_UNANSWERED]).fetchall() if db else []
