@@ -68,7 +68,10 @@ def _wrapped(attribute: griffe.Attribute, pkg: griffe.Module) -> griffe.Function
     call = attribute.value
     if not (isinstance(call, griffe.ExprCall) and str(call.function) in _WRAPPERS and len(call.arguments) == 1):
         return None
-    awaited = pkg.modules_collection[call.arguments[0].canonical_path]
+    (method,) = call.arguments
+    if isinstance(method, str):
+        return None
+    awaited = pkg.modules_collection[method.canonical_path]
     returned = awaited.returns
     if _WRAPPERS[str(call.function)] and isinstance(returned, griffe.ExprSubscript):
         returned = griffe.ExprSubscript(griffe.ExprName(_WRAPPERS[str(call.function)]), returned.slice)

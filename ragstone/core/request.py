@@ -115,7 +115,9 @@ class Request:
 
     Work in threads ends soon after ``stop`` is set. ``restricts`` returns whether any stored document is restricted
     for the reader now; without any, their filter, which would admit everything, is omitted. ``is_kept`` says whether
-    the turn and its answer are stored. Work that ``can_wait`` leaves threads to work that somebody waits for.
+    the turn and its answer are stored. ``language`` is the ISO 639-1 code of what shows the answer, for a question
+    whose words are of no known language; it may be empty. Work that ``can_wait`` leaves threads to work that somebody
+    waits for.
     """
 
     reader: Reader
@@ -123,6 +125,7 @@ class Request:
     meter: Meter = field(default_factory=Meter)
     restricts: Callable[[], bool] | None = None
     is_kept: bool = True
+    language: str = ""
     can_wait: bool = False
     stop: Event = field(default_factory=Event)
 

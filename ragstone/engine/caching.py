@@ -119,8 +119,8 @@ class ResultCache:
         """Return the key of a search; None if searches are not kept. Readers with other rights have other keys."""
         if not self._cache.keeps("searches"):
             return None
-        state = self._state()
-        made = key("search", code_version(), state, *self._search, question, where, k, request.allowed)
+        state, language = self._state(), "" if question.language else request.language
+        made = key("search", code_version(), state, *self._search, question, where, k, request.allowed, language)
         return ResultKey(key=made, state=state)
 
     def evidence(self, known: ResultKey | None, question: Question, request: Request) -> Evidence | None:

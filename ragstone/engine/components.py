@@ -84,7 +84,13 @@ class Components:
         return chat.count(text) if chat else len(self.models.embedder().tokens(text))
 
     def request(
-        self, reader: Reader, payer: Payer | None = None, *, response_id: str = "", keep: bool = True
+        self,
+        reader: Reader,
+        payer: Payer | None = None,
+        *,
+        response_id: str = "",
+        keep: bool = True,
+        language: str = "",
     ) -> Request:
         """Return the request of a new question; see `KnowledgeBase.stream`."""
         return Request(
@@ -92,5 +98,6 @@ class Components:
             deadline=Deadline.after(self.settings.services.deadline_seconds),
             meter=Meter(id=response_id or uuid.uuid4().hex, purpose="question", payer=payer),
             is_kept=keep,
+            language=language,
             restricts=partial(self.catalog.restricts, reader.names),
         )

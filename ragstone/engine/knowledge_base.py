@@ -260,15 +260,18 @@ class KnowledgeBase:
         response_id: str = "",
         keep: bool = True,
         picture: bytes = b"",
+        language: str = "",
     ) -> AsyncGenerator[Event]:
         """Yield the evidence, the answer while it is written and checked, and finally the whole answer; see `ask`.
 
         Closing the generator stops all work, including a language model. ``response_id`` is an unused id; a random one
-        if not given. Without ``keep``, neither the turn nor the answer is stored.
+        if not given. Without ``keep``, neither the turn nor the answer is stored. ``language`` is the ISO 639-1 code of
+        what shows the answer, for a question whose words are of no known language.
         """
         refuse_no_text(question)
         with self.current() as version:
-            request = version.request(reader.within(session), payer, response_id=response_id, keep=keep)
+            within = reader.within(session)
+            request = version.request(within, payer, response_id=response_id, keep=keep, language=language)
             if task := task_of(question, before):
                 async with aclosing(background.done(version, task, request)) as events:
                     async for event in events:
@@ -300,6 +303,7 @@ class KnowledgeBase:
         report: bool = False,
         keep: bool = True,
         picture: bytes = b"",
+        language: str = "",
     ) -> AsyncGenerator[ResearchEvent]:
         """Yield what a question is expected to cost, each action, the notebooks, and the events of `stream`.
 
@@ -318,6 +322,7 @@ class KnowledgeBase:
             report: whether sections follow the answer, one for each document.
             keep: whether the turn and the answer are stored.
             picture: the file of a picture that the question is about, as for `ask`.
+            language: of what shows the answer, as for `stream`.
 
         Raises:
             UsageError, SettingsError, SourceError, RetrievalError, ResponseError: as of `ask`.
@@ -327,7 +332,7 @@ class KnowledgeBase:
 
         refuse_no_text(question)
         with self.current() as version:
-            request = version.request(reader.within(session), payer, keep=keep)
+            request = version.request(reader.within(session), payer, keep=keep, language=language)
             with ending(version, self.listeners, question) as end:
                 asked = await with_picture(version, question, picture, request)
                 events = Research(self._governed(version, asked, request)).stream(

@@ -30,7 +30,7 @@ from ragstone.engine.steps import FirstSearch, Steps, within
 from ragstone.query import respell
 from ragstone.query.fuse import Fused, fuse
 from ragstone.query.gather import CONTEXT, allocate, by_document, further_legs
-from ragstone.query.likely_language import is_listed, likely_language
+from ragstone.query.likely_language import LISTED, is_listed, likely_language
 from ragstone.question import read, read_again, rewritten
 from ragstone.question.talk import is_talk
 from ragstone.services.models import EXTRACTIVE
@@ -294,7 +294,7 @@ class Search:
             language = self.language(question.wording.typed, request, question.language)
             worded = respell.worded(question, self._settings.query, language, words)
             # A question is analysed in one of the documents' languages, and answered in its own.
-            own = question.language or ("en" if _is_english(question.wording.typed, language, words) else language)
+            own = question.language or _spoken(question.wording.typed, language, words, request)
             return replace(worded, language=own)
         except Damaged:  # keyword search reports it
             return question
@@ -403,6 +403,15 @@ class Search:
             embedder = self._version.models.embedder()
             chosen = rank.within_budget(chosen, k, settings.max_tokens, lambda text: len(embedder.tokens(text)))
         return rank.join_neighbours(chosen[:k]) if settings.join else chosen[:k]
+
+
+def _spoken(text: str, language: str, vocabulary: RequestWords, request: Request) -> str:
+    """Return the language to answer in: of its words, or that of the interface if none of them is known anywhere."""
+    words = [word.lower() for word in _WORD.findall(text)]
+    is_told = language not in LISTED or any(is_listed(word, code, vocabulary) for code in LISTED for word in words)
+    if request.language and not is_told and not any(vocabulary.known(words, language)):
+        return request.language
+    return "en" if _is_english(text, language, vocabulary) else language
 
 
 def _is_english(text: str, language: str, vocabulary: RequestWords) -> bool:

@@ -101,6 +101,7 @@ class Service:
         response_id: str = "",
         keep: bool = True,
         picture: bytes = b"",
+        language: str = "",
     ) -> AsyncGenerator[Event]:
         """Yield the events of a question. Closing the generator stops the question.
 
@@ -114,6 +115,7 @@ class Service:
             response_id: of the answer; a random one if not given.
             keep: whether the turn and its answer are stored.
             picture: the file of a picture that the question is about.
+            language: of what shows the answer, for a question whose words are of no known language.
 
         Raises:
             Refused: the key has spent its daily limit, or too many questions wait.
@@ -132,6 +134,7 @@ class Service:
                 response_id=response_id,
                 keep=keep,
                 picture=picture,
+                language=language,
             )
 
         async with aclosing(self._counted(caller, change, begin)) as events:
@@ -152,6 +155,7 @@ class Service:
         report: bool = False,
         run: str = "",
         picture: bytes = b"",
+        language: str = "",
     ) -> AsyncGenerator[ResearchEvent]:
         """Yield the events of research. Closing the generator stops it.
 
@@ -167,6 +171,7 @@ class Service:
             report: whether sections follow the answer.
             run: the name under which `stops` can end it early.
             picture: the file of a picture that the question is about.
+            language: of what shows the answer, as for `ask`.
 
         Raises:
             Refused: the key has spent its daily limit, or too many questions wait.
@@ -186,6 +191,7 @@ class Service:
                 payer=payer,
                 report=report,
                 picture=picture,
+                language=language,
                 is_stopped=partial(self.stops.has_stopped, caller.name, run) if run else None,
             )
 

@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
-from live import Live
+from live import Live, Serving
 
+from ragstone import Document
 from ragstone.core.access import OWNER
 from ragstone.serve import as_json
 
@@ -23,6 +24,20 @@ def test_answers_with_exact_citations(house: Live) -> None:
     assert document["text"][citation["start"] : citation["end"]] == citation["quote"]
     assert answer["hits"][0]["why"]
     assert answer["usage"]["cost"] == 0
+
+
+def test_refuses_what_no_language_has_in_that_of_the_page(serving: Serving) -> None:
+    german = "Die Mühle steht am Fluss. Besucher parken hinter der Mühle, und das Tor schließt um neun Uhr abends."
+    live = serving(documents=(Document(id="muehle.md", text=german, kind="markdown"),))
+
+    def told(question: str, accepted: str) -> str:
+        asked = live.http.post("/query", json={"question": question}, headers={"accept-language": accepted})
+        return str(asked.json()["answer"])
+
+    assert told("qwrtz plfxk", "en-GB,de;q=0.5").startswith("I couldn't find an answer")
+    assert told("qwrtz plfxk", "lt").startswith("Šiuose dokumentuose")
+    assert told("qwrtz plfxk", "").startswith("In diesen Dokumenten")
+    assert told("Steuererklärung Fahrrad", "en").startswith("In diesen Dokumenten"), "words of a language"
 
 
 def test_streams_events_in_order(house: Live) -> None:

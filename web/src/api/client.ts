@@ -1,3 +1,4 @@
+import { language } from "../words/shared";
 import { errorFrom } from "./errors";
 import { keys } from "./keys";
 import { type AnswerEvent, answerEvents } from "./query";
@@ -76,7 +77,7 @@ export async function sent(
   url: URL,
   { method = "GET", body, accept = "application/json", signal, quiet = false }: Options,
 ): Promise<Response> {
-  const headers: Record<string, string> = { Accept: accept, ...authorization() };
+  const headers: Record<string, string> = { Accept: accept, "Accept-Language": language(), ...authorization() };
   const isSame = sameCaller();
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const response = await fetch(url, {

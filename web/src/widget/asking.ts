@@ -1,6 +1,7 @@
 import { errorFrom } from "../api/errors";
 import { type AnswerEvent, answerEvents } from "../api/query";
 import type { Feedback, Question } from "../api/types";
+import { language } from "../words/shared";
 
 /** Seconds before its end at which a token is replaced. */
 const EARLY = 20;
@@ -57,7 +58,11 @@ export class Server {
   }
 
   private async sent(path: string, accept: string, body: object, signal?: AbortSignal): Promise<Response> {
-    const headers: Record<string, string> = { Accept: accept, "Content-Type": "application/json" };
+    const headers: Record<string, string> = {
+      Accept: accept,
+      "Accept-Language": language(),
+      "Content-Type": "application/json",
+    };
     if (this.tokens) headers.Authorization = `Bearer ${await this.valid(this.tokens, signal)}`;
     return fetch(new URL(path, this.url), {
       method: "POST",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -348,7 +349,10 @@ async def query(body: QueryRequest, request: HttpRequest, service: Here, caller:
     change = change_of(service, body.profile, body.settings, body.model)
     picture = picture_in(body.picture, "picture") if body.picture else b""
     where, session = body.where or None, body.session
-    events = service.ask(caller, body.question, where, session=session, change=change, picture=picture)
+    language = language_of(request)
+    events = service.ask(
+        caller, body.question, where, session=session, change=change, picture=picture, language=language
+    )
     seconds, request_id = service.settings.question_seconds, request.scope[REQUEST_ID]
     if STREAM in request.headers.get("accept", ""):
         return EventStream(
@@ -360,6 +364,12 @@ async def query(body: QueryRequest, request: HttpRequest, service: Here, caller:
     if answer is None:
         return HttpResponse(status_code=204)  # the client has gone
     return Answer.of(answer, explain=body.explain)
+
+
+def language_of(request: HttpRequest) -> str:
+    """Return the ISO 639-1 code of the first language that the client accepts; empty if it names none."""
+    named = re.match(r"\s*([A-Za-z]{2})\b", request.headers.get("accept-language", ""))
+    return named[1].lower() if named else ""
 
 
 @router.post("/search", responses={**errors.CHANGING})

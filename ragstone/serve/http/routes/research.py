@@ -41,6 +41,7 @@ from ragstone.serve.http.routes.ask import (
     TextEvent,
     Where,
     change_of,
+    language_of,
     server_event,
 )
 from ragstone.serve.http.service import Here
@@ -269,6 +270,7 @@ async def research(body: ResearchRequest, request: HttpRequest, service: Here, c
             report=body.report,
             run=body.run,
             picture=picture_in(body.picture, "picture") if body.picture else b"",
+            language=language_of(request),
         ),
         explain=body.explain,
     )
