@@ -16,12 +16,15 @@ export function Failed({ error }: { error: string }) {
   );
 }
 
-/** Figures, each under its name. */
+/** Characters of the longest figure that a card among others has room for. */
+const SHORT = 24;
+
+/** Figures, each under its name; a long text, such as a path, has a row of its own. */
 export function Figures({ figures }: { figures: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className="figures">
       {figures.map(([name, figure]) => (
-        <div key={name}>
+        <div key={name} className={typeof figure === "string" && figure.length > SHORT ? "long" : undefined}>
           <dt>{name}</dt>
           <dd>{figure}</dd>
         </div>
