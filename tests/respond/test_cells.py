@@ -676,6 +676,20 @@ def test_a_day_or_a_weight_names_the_column_within_whose_heading_it_lies(questio
     assert looked(question, table).cells[0].cell.text == cell
 
 
+def test_of_a_row_only_the_cells_of_the_year_asked_for_are_shown() -> None:
+    rows = "Variety | 2029 | 2030 | First class 2030\nElstar | 1,480 | 1,395 | 58%\nTopaz | 620 | 745 | 63%"
+    found = looked("how many tonnes of elstar came in in 2030", hit(rows, "Harvest of the orchards in tonnes", 1))
+    assert [one.cell.text for one in found.cells] == ["1,395"]
+    assert {one.cell.text for one in found.after_label} == {"1,395", "58%"}
+
+
+@pytest.mark.parametrize(("when", "is_named"), [("on friday", True), ("on fridays", False)])
+def test_what_happens_on_fridays_is_in_no_column_of_one_day(when: str, is_named: bool) -> None:
+    question = Asked(reader.read(f"Who has the ferry {when}?"), READER.weigh, Request.by_owner())
+    heading = features_of(question, cells_of([DUTIES])).heading.tolist()
+    assert (max(heading) == 1.0) is is_named
+
+
 HALL = hit("Item | 2021 | 2022 | 2023\nHeating | 900 | 950 | 1000\nTotal costs | 1900 | 2000 | 2100", "Hall", 1)
 
 

@@ -133,7 +133,7 @@ class TableReader:
             return looked
         if best.table.file:
             return replace(looked, cells=looked.cells[:1], probability=looked.row, whole=True)
-        if len(looked.cells) > 1 or len(looked.after_label) < 2 or len(best.row.cells) > MOST_CELLS:
+        if len(looked.cells) > 1 or not looked.after_label or len(best.row.cells) > MOST_CELLS:
             return looked
         return replace(looked, cells=looked.after_label, probability=min(ROW_RIGHT, looked.row))
 

@@ -24,7 +24,7 @@ from ragstone.language.money import MARK, names_money
 from ragstone.respond.tables.asked import Asked, items, named_in, terms
 from ragstone.respond.tables.cell_kinds import NOTHING, fits, is_day, is_figure, is_index, is_quantity, is_total, naming
 from ragstone.respond.tables.dates import QUARTER, TO_DATE, Dates, dates, dates_of, has_time
-from ragstone.respond.tables.ranges import has_days, meant_by, within_heading
+from ragstone.respond.tables.ranges import has_days, meant_by, range_of, within_heading
 
 T = TypeVar("T")
 MAX_CELLS = 20_000
@@ -222,7 +222,11 @@ class _AskedColumns:
         self.totals = [not asked.total and is_total(text) for text in texts]
         self.percents = [bool(terms().percents.search(text)) for text in lower]
         heading = [
-            1.0 if is_reached or points else asked.share_of(_NOTES.sub("", text))
+            1.0
+            if is_reached or points
+            else 0.0
+            if any(within) and range_of(text)
+            else asked.share_of(_NOTES.sub("", text))
             for text, points, is_reached in zip(texts, within, reaches, strict=True)
         ]
         asks = [

@@ -137,7 +137,7 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
         figure=is_figure(candidates[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
         keys=_keys(asked, candidates[best]),
         row=min(most, _of_row(asked, candidates, own, share, best)),
-        after_label=_after_label(candidates[best].row, own, candidates),
+        after_label=_after_label(candidates[best].row, own, candidates, features),
         place=_place(candidates, candidates[best]),
     )
 
@@ -222,11 +222,24 @@ def _of_row(
     return probability(replace(certainty, mistyped=0.0, first=0.0))
 
 
-def _after_label(row: Row, own: CellFeatures[float], candidates: Sequence[TableCell]) -> tuple[TableCell, ...]:
-    """Return the cells of the row after the one that names it; none if the question says which column it means."""
+def _after_label(
+    row: Row, own: CellFeatures[float], candidates: Sequence[TableCell], features: Features
+) -> tuple[TableCell, ...]:
+    """Return the cells of the row after the one that names it; none if the question says which column it means.
+
+    Those of other years are left out if the question names one, and those of other ranges if it lies within one.
+    """
     if own.money > 0 or own.asks > 0:
         return ()
-    return tuple(one for one in candidates if one.row is row and one.cell is not row.cells[0])
+    year, heading = features.year.tolist(), features.heading.tolist()
+    return tuple(
+        one
+        for n, one in enumerate(candidates)
+        if one.row is row
+        and one.cell is not row.cells[0]
+        and not (own.year > 0 and year[n] < 0)
+        and not (own.heading >= 1 and heading[n] < 1)
+    )
 
 
 def _alike(

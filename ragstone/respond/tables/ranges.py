@@ -171,8 +171,8 @@ def _is_day(point: Point, text: str) -> bool:
         said = point.day
         return any((one.day, one.month) == (said.day, said.month) and _share_year(one, said) for one in only)
     first, *others = words(text) or [None]
-    if first is None or not is_weekday(first) or (others and not only):
-        return False
+    if first is None or not is_weekday(first) or (others and (not only or point.weekday.endswith("s"))):
+        return False  # "on Fridays" means none with a date
     return point.weekday.startswith(plain(first.lower)) or plain(first.lower).startswith(point.weekday)
 
 
