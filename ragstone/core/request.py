@@ -115,7 +115,7 @@ class Request:
 
     Work in threads ends soon after ``stop`` is set. ``restricts`` returns whether any stored document is restricted
     for the reader now; without any, their filter, which would admit everything, is omitted. ``is_kept`` says whether
-    the turn and its answer are stored. ``language`` is the ISO 639-1 code of what shows the answer, for a question
+    the turn and its answer are stored. ``language`` is the ISO 639-1 code of the interface's language, for a question
     whose words are of no known language; it may be empty. Work that ``can_wait`` leaves threads to work that somebody
     waits for.
     """

@@ -152,7 +152,9 @@ def _read(
 
 
 def head_above(chunk: Chunk, span: Span) -> str:
-    """Return the headings above the row of a table in which a span of a chunk begins; empty outside of tables."""
+    """Return the headings above the row of a table that a span of a chunk is; empty for other text and single cells."""
+    if not _is_row(span.of(chunk.text)):
+        return ""
     whole = table_of(chunk)
     for table in [whole] if whole else [table for _, table in tables_within(chunk.text)]:
         if any(row.start <= span.start < row.end for row in table.body):

@@ -322,7 +322,7 @@ class KnowledgeBase:
             report: whether sections follow the answer, one for each document.
             keep: whether the turn and the answer are stored.
             picture: the file of a picture that the question is about, as for `ask`.
-            language: of what shows the answer, as for `stream`.
+            language: of the interface, as for `stream`.
 
         Raises:
             UsageError, SettingsError, SourceError, RetrievalError, ResponseError: as of `ask`.

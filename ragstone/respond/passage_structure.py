@@ -100,6 +100,11 @@ def _headings(text: str) -> tuple[Span, ...]:
     return tuple(one for one in lines if is_heading(text, one) and not code_around(text, one.start))
 
 
+def without_asides(text: str) -> str:
+    """Return a text without what it says in brackets, such as the unit in a heading of a table."""
+    return _ASIDE.sub("", text)
+
+
 def is_only_heading(text: str) -> bool:
     """Return whether a text is the heading of something that stands elsewhere, as of a table."""
     line = text.strip()
@@ -383,7 +388,7 @@ def _unmarked_ends(text: str, start: int) -> list[int]:
 
 
 def _is_unmarked(line: str) -> bool:
-    line = _ASIDE.sub("", line).strip()
+    line = without_asides(line).strip()
     is_marked = _HASHES.match(line) or _FENCE.match(line) or line.startswith((*_TABLE, ".. "))
     return not is_marked and 0 < len(line.split()) <= HEADING_WORDS and not line.rstrip(_CLOSING).endswith(_ENDS)
 

@@ -303,3 +303,17 @@ def test_every_language_has_openings(language: str):
     lists = written_in(language)
     assert lists.pronouns
     assert not lists.openings.match("zzz")
+
+
+def test_a_heading_with_its_unit_in_brackets_is_no_quote():
+    text = "Cash flow\n\nCash flow (thousand euros)"  # above a table that is in the next chunk
+    found = hit(text)
+    below, elsewhere = (
+        replace(found, chunk=replace(found.chunk, facts={"section": section})) for section in ("Cash flow", "Shares")
+    )
+    span = Span(start=11, end=len(text))
+    quotes = [
+        quote_of(read("Is there cash?"), Sentence(hit=one, place=0, number=1, span=span, own=0.5), [one])
+        for one in (below, elsewhere)
+    ]
+    assert [quote is None for quote in quotes] == [True, False]

@@ -73,7 +73,7 @@ def quote_of(question: Question, sentence: Sentence, hits: Sequence[Hit]) -> Quo
         return replace(quote, span=entry)
     if (
         is_question(sentence.text)
-        or words_of(sentence.text) in (words_of(chunk.title), words_of(chunk.heading))
+        or words_of(structure.without_asides(sentence.text)) in (words_of(chunk.title), words_of(chunk.heading))
         or structure.is_wordless(sentence.text)
         or structure.is_heading(chunk.text, span)
         or structure.is_table(chunk.text, span)

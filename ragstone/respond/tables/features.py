@@ -222,10 +222,8 @@ class _AskedColumns:
         self.totals = [not asked.total and is_total(text) for text in texts]
         self.percents = [bool(terms().percents.search(text)) for text in lower]
         heading = [
-            1.0
-            if is_reached or points
-            else 0.0
-            if any(within) and range_of(text)
+            float(bool(is_reached or points))
+            if is_reached or points or (any(within) and range_of(text))  # another range than the one meant
             else asked.share_of(_NOTES.sub("", text))
             for text, points, is_reached in zip(texts, within, reaches, strict=True)
         ]

@@ -115,7 +115,7 @@ class Service:
             response_id: of the answer; a random one if not given.
             keep: whether the turn and its answer are stored.
             picture: the file of a picture that the question is about.
-            language: of what shows the answer, for a question whose words are of no known language.
+            language: of the interface, for a question whose words are of no known language.
 
         Raises:
             Refused: the key has spent its daily limit, or too many questions wait.
@@ -171,7 +171,7 @@ class Service:
             report: whether sections follow the answer.
             run: the name under which `stops` can end it early.
             picture: the file of a picture that the question is about.
-            language: of what shows the answer, as for `ask`.
+            language: of the interface, as for `ask`.
 
         Raises:
             Refused: the key has spent its daily limit, or too many questions wait.
