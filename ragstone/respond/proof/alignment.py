@@ -12,11 +12,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.language.days import days_in, is_weekday
 from ragstone.language.facts import Word, form, initials, words
 from ragstone.respond.proof.figure import same
 from ragstone.respond.proof.figures import figures
-from ragstone.respond.proof.numbered import numbered
 from ragstone.respond.proof.passages import Passage
 from ragstone.respond.proof.records import Quote
 from ragstone.respond.proof.said import Said
@@ -132,27 +130,7 @@ class Overlap:
             places = [n for n, word in enumerate(self._asked) if span.start <= word.span.start < span.end]
             parts = [placed.part for placed in passage.figures if same(figure, placed.figure)]
             found[np.ix_(parts, places)] = 1.0
-        self._match_names(found)
-        self._match_weekdays(found)
         return _below_headings(found, passage.claimless)
-
-    def _match_names(self, found: NDArray[np.float64]) -> None:
-        """Match names of a word and a number as a whole: "room 3" is not in the row of room 5."""
-        for name in numbered(self._sentence):
-            span, forms = name.span, self.passage.vocabulary.forms(name.word)
-            places = [n for n, word in enumerate(self._asked) if span.start <= word.span.start < span.end]
-            for part in range(len(found)):
-                values = self.passage.numbers_of(part, forms)
-                if values:
-                    found[part, places] = float(not name.values.isdisjoint(values))
-
-    def _match_weekdays(self, found: NDArray[np.float64]) -> None:
-        """Take the day of the week before a day as a part of it."""
-        for day in days_in(self._sentence):
-            inside = [n for n, word in enumerate(self._asked) if day.span.start <= word.span.start < day.span.end]
-            for place in inside:
-                if is_weekday(self._asked[place]) and len(inside) > 1:
-                    found[:, place] = found[:, inside[1:]].min(axis=1)
 
 
 def _below_headings(found: NDArray[np.float64], claimless: frozenset[int]) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ from ragstone.language import language_of
 from ragstone.language.facts import Word, alike, words
 from ragstone.respond.proof.alignment import CLOSE, Overlap, chosen, hold, is_foreign, quotes
 from ragstone.respond.proof.displaced import displaced
-from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_names, misnumbered
+from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_names
 from ragstone.respond.proof.passages import Passage, Passages
 from ragstone.respond.proof.polarity import turned
 from ragstone.respond.proof.records import UNCHECKED, Proof, Quote
@@ -201,9 +201,6 @@ def doubts_of(
         *doubtful_names(sentence, [*cited, *others], before),
         *(doubt for part in best.parts[:1] for doubt in turned(sentence, best.passage.shown(part))),
     ]
-    for doubt in misnumbered(sentence, best.passage, best.parts[0], cited, before) if best.parts else ():
-        if all(one.span.end <= doubt.span.start or doubt.span.end <= one.span.start for one in doubts):
-            doubts.append(doubt)
     return sorted(doubts, key=lambda doubt: doubt.span)
 
 

@@ -15,23 +15,21 @@ from numpy.typing import NDArray
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Span
 from ragstone.language import language_of
-from ragstone.language.days import days_in
 from ragstone.language.facts import Word, alike, form, is_form, lexical, words
 from ragstone.respond.proof.alignment import Overlap
 from ragstone.respond.proof.doubts import Doubt, is_numbering
 from ragstone.respond.proof.figure import Figure, same
 from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.names import CASED_NOUNS, names, whole
-from ragstone.respond.proof.numbered import numbered
 from ragstone.respond.proof.passages import Placed, may_replace
 from ragstone.respond.proof.said import Said
 
 _PAUSE = re.compile(r"[;,()](?!\d)|\s[–—]\s")
 LEAST = 3
 """Content words that the rest of a sentence must have."""
-SAYS, SAYS_IN_TABLE, MORE, MORE_IN_TABLE, LESS = 0.6, 0.55, 0.2, 0.1, 0.02
-"""Share of the rest that the other place must say, in text and in a table, how much more than that of the figure or
-name, in text and within a row or column, and how much of what that one says it may lack."""
+SAYS, MORE, MORE_IN_TABLE, LESS = 0.6, 0.2, 0.1, 0.02
+"""Share of the rest that the other place must say, how much more than that of the figure or name, in text and within a
+row or column, and how much of what that one says it may lack."""
 
 
 @frozen(eq=False)
@@ -171,7 +169,7 @@ def displaced(
     """
     holding = _Held(sentence, asked)
     for one in _parts(sentence, asked, before):
-        rest = np.where(_within(_with_it(one.span, sentence), asked), 0.0, weights)
+        rest = np.where(_within(one.span, asked), 0.0, weights)
         if np.count_nonzero(rest) < LEAST:
             continue
         rest /= rest.sum()
@@ -192,21 +190,14 @@ def displaced(
             continue
         said, instead = held[first], held[other]
         in_table = other.part in other.overlap.passage.rows
-        says, least = (SAYS_IN_TABLE, MORE_IN_TABLE) if in_table else (SAYS, MORE)
-        is_more = float(instead @ rest) >= says and _exceeds(instead, said, rest, least)
+        least = MORE_IN_TABLE if in_table else MORE
+        is_more = float(instead @ rest) >= SAYS and _exceeds(instead, said, rest, least)
         if is_more and in_table and other.part == first.part:
             # What a sentence says of other columns stands in other clauses.
             clause = np.where(_within(_clause(sentence, one.span), asked), rest, 0.0)
             is_more = _exceeds(instead, said, clause, least)
         if is_more:
             yield Doubt(span=one.span, reason=_reason(one.span.of(sentence), other, others))
-
-
-def _with_it(span: Span, sentence: str) -> Span:
-    """Return a figure or name with what is the same only together with it: "Friday, 12" of a day, "room 3"."""
-    wholes = (one.span for one in (*days_in(sentence), *numbered(sentence)))
-    starts = [whole.start for whole in wholes if whole.start <= span.start < whole.end]
-    return Span(start=min([span.start, *starts]), end=span.end)
 
 
 def _exceeds(other: NDArray[np.float64], own: NDArray[np.float64], weights: NDArray[np.float64], by: float) -> bool:

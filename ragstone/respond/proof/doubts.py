@@ -20,10 +20,9 @@ from ragstone.language.facts import Word, alike, words
 from ragstone.language.words import any_of
 from ragstone.respond.proof.arithmetic import derived
 from ragstone.respond.proof.durations import is_between
-from ragstone.respond.proof.figure import DATE, NAMED, Figure, code_of, is_period, kind_of, same
+from ragstone.respond.proof.figure import DATE, Figure, code_of, kind_of, same
 from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.names import CASED_NOUNS, names, whole
-from ragstone.respond.proof.numbered import Numbered, numbered
 from ragstone.respond.proof.passages import Passage, Placed, may_replace
 from ragstone.respond.proof.said import Said
 
@@ -65,11 +64,7 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
     near: list[Figure] | None = None
     out: list[Doubt] = []
     for figure in own:
-        if is_numbering(figure, sentence):
-            continue
-        if any(same(figure, other) or same(other, figure) for other in said):
-            if other := _instead_of_said(figure, sentence, content, cited):
-                out.append(Doubt(span=figure.span, reason=f"the passage says {other.shown}, not {figure.shown}"))
+        if is_numbering(figure, sentence) or any(same(figure, other) or same(other, figure) for other in said):
             continue
         if figure.unit == "code":
             version = None if _stands(figure, [*cited, *others]) else _other_version(figure, sentence, cited)
@@ -103,45 +98,6 @@ def doubtful_names(sentence: str, passages: Sequence[Passage], before: Said) -> 
             span = whole(name)
             out.append(Doubt(span=span, reason=f"no source mentions {span.of(sentence)}", missing=True))
     return [] if out and language_of(f"{before.text} {sentence}") in CASED_NOUNS else out
-
-
-def misnumbered(sentence: str, best: Passage, part: int, cited: Sequence[Passage], before: Said) -> list[Doubt]:
-    """Return the names of a word and a number that the cited passages have with other numbers only.
-
-    Args:
-        sentence: what was written.
-        best: the passage that says most of it.
-        part: the sentence or row of that passage that does.
-        cited: the passages on which it rests.
-        before: what the question and the answer have said up to here.
-    """
-    out: list[Doubt] = []
-    told = numbered(before.text)
-    for name in numbered(sentence):
-        said = (value for one in told if alike(one.word.lower, name.word.lower) for value in one.values)
-        is_step = _step().search(sentence[: name.number.start]) is not None
-        if is_step or not name.values.isdisjoint(said) or any(_has_number(name, passage) for passage in cited):
-            continue
-        there = next(
-            (one for one in (*numbered(best.shown(part)), *numbered(best.heading)) if _is_other(name, one)), None
-        )
-        if there is not None:
-            values = " ".join(map(str, sorted(there.values)))
-            shown = name.span.of(sentence)
-            out.append(Doubt(span=name.span, reason=f"the passage says {there.word.lower} {values}, not {shown}"))
-    return out
-
-
-def _has_number(name: Numbered, passage: Passage) -> bool:
-    """Return whether a passage or its heading has a word with one of the numbers of a name."""
-    forms = passage.vocabulary.forms(name.word)
-    found = (passage.numbers_of(part, forms) for part in range(len(passage.spans)))
-    heading = (one.values for one in numbered(passage.heading) if alike(one.word.lower, name.word.lower))
-    return any(not name.values.isdisjoint(values) for values in (*found, *heading))
-
-
-def _is_other(name: Numbered, other: Numbered) -> bool:
-    return alike(name.word.lower, other.word.lower) and name.values.isdisjoint(other.values)
 
 
 def _stands(one: Figure, passages: Sequence[Passage]) -> bool:
@@ -178,41 +134,10 @@ def _operands(sentence: str, before: Said, passages: Sequence[Passage]) -> list[
     return out
 
 
-def _instead_of_said(
-    figure: Figure, sentence: str, content: Sequence[Word], passages: Sequence[Passage]
-) -> Figure | None:
-    """Return the figure that the passages have for the same thing as one of the question; None if that is not sure.
-
-    The passages lack the figure of the question, and the other one has its unit, or counts the same, in a sentence that
-    denies as much: a true answer to "may I bring 40?" may say that 40 are too many.
-    """
-    if figure.unit in NAMED or is_period(figure) or _stands(figure, passages):
-        return None
-    for passage in passages:
-        parts = [
-            part for part in passage.figures_of if part not in passage.rows and _denies_alike(sentence, passage, part)
-        ]
-        if found := _rival(figure, sentence, content, [passage], parts):
-            return found
-    return None
-
-
-def _denies_alike(sentence: str, passage: Passage, part: int) -> bool:
-    own, its = ({word.lower for word in some if word.negation} for some in (words(sentence), passage.words[part]))
-    return own == its
-
-
-def _rival(
-    figure: Figure,
-    sentence: str,
-    content: Sequence[Word],
-    passages: Sequence[Passage],
-    parts: Sequence[int] | None = None,
-) -> Figure | None:
+def _rival(figure: Figure, sentence: str, content: Sequence[Word], passages: Sequence[Passage]) -> Figure | None:
     """Return the figure of the passages in whose place this one stands; None if that is not sure.
 
-    The words near it stand near the other one, whose unit or kind is the same, and not near itself. With ``parts`` the
-    other one must stand in these, and have its unit or count the same.
+    The words near it stand near the other one, whose unit or kind is the same, and not near itself.
     """
     near = _near_words(content, figure)
     if not near:
@@ -225,10 +150,7 @@ def _rival(
             equal = same(figure, placed.figure)
             if not (equal or may_replace(placed, figure)) or placed.part in passage.claimless:
                 continue
-            if parts is not None and (placed.part not in parts or placed.figure.unit != figure.unit):
-                continue
-            must_count = figure.counted or (parts is not None and not figure.unit)
-            if must_count and not equal and not _counts(near, forms, passage, placed, figure):
+            if figure.counted and not equal and not _counts(near, forms, passage, placed, figure):
                 continue  # "three dealers" is not denied by "24 bikes"
             share = _share(near, forms, passage, placed, others)
             if equal:
@@ -284,7 +206,7 @@ def _share(
     """Return the share of the words that stand near a figure of a passage, or at the head of its column."""
     some, places = passage.words[placed.part], passage.places[placed.part]
     head = {word.lower for word in words(placed.head)} if placed.head else set[str]()
-    before = bisect_right(some, placed.at, key=lambda word: word.span.end)
+    before = bisect_right(some, placed.figure.span.start, key=lambda word: word.span.end)
     weights: list[float] = []
     for (_, weight), these in zip(near, forms, strict=True):
         if not these.isdisjoint(head):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 
@@ -43,9 +43,6 @@ _SMALL = 12
 """Counts up to here may be counted by the writer."""
 _LAST_DAY = 31
 _NOUN_BEHIND = re.compile(r"\s+([^\W\d_]+)")
-_BRACKETS = re.compile(r"\([^()]*\)")
-_BARE_END = re.compile(r"\s*[,;)]")
-"""What follows a figure without a unit of its own at the end of a clause in brackets."""
 
 
 @lru_cache(maxsize=512)
@@ -65,7 +62,7 @@ def figures(text: str) -> tuple[Figure, ...]:
         some, used = _figure(text, tokens, place)
         out += some
         place += max(used, 1)
-    return tuple(_in_brackets(text, _shared_units(text, _dated(text, out))))
+    return tuple(_shared_units(text, _dated(text, out)))
 
 
 def _dated(text: str, found: Sequence[Figure]) -> Sequence[Figure]:
@@ -86,21 +83,6 @@ def _counts_things(text: str, day: Day) -> bool:
     """Return whether the number of a day after its month may count the things behind it: "in October 12 bookings"."""
     after = _NOUN_BEHIND.match(text, day.span.end) if not day.year and text[day.span.end - 1].isdigit() else None
     return after is not None and plain(after[1]) not in lexicon().stop
-
-
-def _in_brackets(text: str, found: Sequence[Figure]) -> Iterator[Figure]:
-    """Yield the figures with what brackets leave out, the unit of the figure before: "75 EUR now (before: 60)"."""
-    clauses = [one.span() for one in _BRACKETS.finditer(text)] if "(" in text else []
-    last: Figure | None = None
-    for one in found:
-        around = next((start for start, end in clauses if start < one.span.start < end), None)
-        if around is None:
-            last = one if one.unit and one.unit not in NAMED else last
-        is_bare = around is not None and not one.unit and not is_year(one) and _BARE_END.match(text, one.span.end)
-        if is_bare and last and re.search(r"[^\W\d_]", text[around : one.span.start]):
-            yield replace(one, unit=last.unit, counted=False)
-        else:
-            yield one
 
 
 def _shared_units(text: str, found: Sequence[Figure]) -> list[Figure]:
@@ -374,15 +356,6 @@ def _date(shown: str, span: Span) -> list[Figure]:
     if month > 12:
         day, month = month, day
     return _of_day(span, shown, day, month, *year)
-
-
-def before_brackets(text: str, found: Sequence[Figure], one: Figure) -> Figure:
-    """Return the figure whose words hold for one in brackets, too, as in "75 EUR now (before: 60)"; else the figure."""
-    start = text.rfind("(", 0, one.span.start)
-    if not one.unit or one.unit in NAMED or not one.shown[-1:].isdigit() or ")" in text[max(start, 0) : one.span.start]:
-        return one
-    before = [other for other in found if other.span.end <= start and other.unit == one.unit]
-    return before[-1] if before else one
 
 
 def _of_day(span: Span, shown: str, day: float, month: float, *year: float) -> list[Figure]:

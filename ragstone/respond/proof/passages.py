@@ -20,8 +20,7 @@ from ragstone.language.facts import Vocabulary, Word, form, words
 from ragstone.language.units import factors_in
 from ragstone.respond import markdown
 from ragstone.respond.proof.figure import DATE, NAMED, Figure, code_of, kind_of
-from ragstone.respond.proof.figures import before_brackets, figures, scale
-from ragstone.respond.proof.numbered import numbered
+from ragstone.respond.proof.figures import figures, scale
 
 MAX_CACHED = 128
 """Passages that are kept."""
@@ -31,13 +30,11 @@ MAX_CACHED = 128
 class Placed:
     """A figure of a passage, the sentence or row in which it stands, and the head of its column.
 
-    ``at`` is where the words about it are, before brackets, and ``is_marker`` tells the number of an item or a heading:
-    "3. Open day" says nothing of three.
+    ``is_marker`` tells the number of an item or a heading: "3. Open day" says nothing of three.
     """
 
     figure: Figure
     part: int
-    at: int
     head: str = ""
     is_marker: bool = False
 
@@ -183,13 +180,11 @@ class Passage:
             Placed(
                 figure=replace(figure, in_cell=cell is not None),
                 part=part,
-                at=before_brackets(shown, found, figure).span.start,
                 head=cell.head if cell else "",
                 is_marker=cell is None and figure.unit != DATE and markdown.is_marker(shown, figure.span),
             )
             for part, shown in enumerate(map(self.shown, range(len(self.spans))))
-            for found in (figures(shown),)
-            for figure in self._scaled(found)
+            for figure in self._scaled(figures(shown))
             for cell in (self.cell_at(part, figure.span),)
         ]
 
@@ -199,22 +194,6 @@ class Passage:
         out = defaultdict[int, list[Placed]](list)
         for placed in self.figures:
             out[placed.part].append(placed)
-        return dict(out)
-
-    def numbers_of(self, part: int, forms: frozenset[str]) -> frozenset[int]:
-        """Return the numbers behind a word in a sentence, or below it in a row; ``forms`` are those of the word."""
-        return frozenset(value for one, value in self._numbers.get(part, ()) if one in forms)
-
-    @cached_property
-    def _numbers(self) -> dict[int, list[tuple[str, int]]]:
-        out = defaultdict[int, list[tuple[str, int]]](list)
-        for part in range(len(self.spans)):
-            for name in numbered(self.shown(part)):
-                out[part] += [(form(name.word), value) for value in name.values]
-            for placed in self.figures_of.get(part, ()):
-                if placed.head and placed.figure.shown.isdigit() and not placed.figure.unit:
-                    value = int(placed.figure.shown)
-                    out[part] += [(form(word), value) for word in words(placed.head) if not word.stop]
         return dict(out)
 
     def cell_at(self, part: int, span: Span) -> Cell | None:
