@@ -13,7 +13,7 @@ from ragstone.core.request import Request
 from ragstone.core.timing import Timings, timed
 from ragstone.engine.components import Components
 from ragstone.engine.drafting import Drafting
-from ragstone.engine.finding import Checked, Finding
+from ragstone.engine.finding import Checked, Finding, Several
 from ragstone.engine.keeping import answer_of, judged, kept
 from ragstone.engine.replying import Replying
 from ragstone.engine.search import Search
@@ -49,12 +49,13 @@ class Ask:
         allowed = self._search.filter_of(text, where, request)
         with timings.stage("understand"):
             question = read(text, Context(before=before, entities=version.settings.query.entities))
-        several: Sequence[Checked] = ()
+        several: Several | None = None
         replied = await self._replying.reply(question, before, allowed, request, timings)
         if replied:
             checked = Checked(evidence=replied.evidence)
         elif question.parts:
-            checked, several = await self._finding.of_parts(question, before, allowed, request, timings)
+            several = await self._finding.of_parts(question, before, allowed, request, timings)
+            checked = several.together
             replied = self._replying.unmatched(checked.evidence, allowed, request)
         else:
             checked = await self._finding.found(question, before, allowed, request, timings)

@@ -15,10 +15,10 @@ from ragstone.core.records import TOOL, WEB, Evidence
 from ragstone.core.request import Request
 from ragstone.engine.cited import placed, refuse_misquotes
 from ragstone.engine.components import Components
-from ragstone.engine.finding import Checked
+from ragstone.engine.finding import Checked, Several
 from ragstone.engine.following import follow_keywords
 from ragstone.engine.replied import Replied
-from ragstone.respond.drafts import abstained, replayed, together
+from ragstone.respond.drafts import abstained, replayed, says_more, together
 from ragstone.review.confidence import FULL
 from ragstone.review.heuristic import NAME as STAND_IN
 from ragstone.review.judge import PARTIAL
@@ -72,17 +72,30 @@ class Drafting:
                 yield part
 
     async def each(
-        self, parts: Sequence[Checked], before: Sequence[Turn], request: Request
+        self, several: Several, before: Sequence[Turn], request: Request
     ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
-        """Yield the answers to the questions of a message, numbered, and then all of them as one draft."""
-        drafts = list[Draft]()
-        for one in parts:
-            async with aclosing(self.drafted(one, before, request)) as events:
-                drafts += [event async for event in events if isinstance(event, Draft)]
-        whole = together([one.evidence.question.wording.typed for one in parts], drafts)
+        """Yield the answers to the questions of a message, numbered, and then all of them as one draft.
+
+        The answer to the message as one question stands for those that have less of it, and for those without a sure
+        answer that lean on the others.
+        """
+        drafts = [await self._finished(one, before, request) for one in several.each]
+        as_one = await self._finished(several.as_one, before, request)
+        lean = [one.evidence.question.depends for one in several.each]
+        drafts = [
+            as_one if says_more(as_one, one) and (leans or not one.abstained) else one
+            for one, leans in zip(drafts, lean, strict=True)
+        ]
+        whole = together([one.evidence.question.wording.typed for one in several.each], drafts)
         for event in replayed(whole):
             yield event
         yield whole
+
+    async def _finished(self, checked: Checked, before: Sequence[Turn], request: Request) -> Draft:
+        """Return the answer to the evidence, for callers that do not need its events."""
+        async with aclosing(self.drafted(checked, before, request)) as events:
+            drafts = [event async for event in events if isinstance(event, Draft)]
+        return drafts[-1]
 
     async def _located(self, part: Part, evidence: Evidence, outlines: dict[str, Outlined | None]) -> Part:
         """Return a part of an answer with the places of its citations, after comparing their words."""

@@ -43,6 +43,15 @@ class Checked:
     web_searched: bool = False
 
 
+@frozen
+class Several:
+    """The evidence for a message with several questions: of all, of each, and of the message read as one question."""
+
+    together: Checked
+    each: tuple[Checked, ...]
+    as_one: Checked
+
+
 class Finding:
     """Finds and checks the evidence for questions in one version of a knowledge base."""
 
@@ -54,21 +63,24 @@ class Finding:
     ) -> Checked:
         """Return the evidence for a turn of a conversation, checked, with all that an answerer reads."""
         evidence = await self._evidence(question, before, where, request, timings)
-        evidence = await asyncio.to_thread(with_rows, self._version, evidence, where, request)
         checked = await self._checked(evidence, request, timings)
         read_by_model = await asyncio.to_thread(with_passages, self._version, checked.evidence)
         return replace(checked, evidence=read_by_model)
 
     async def of_parts(
         self, question: Question, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
-    ) -> tuple[Checked, list[Checked]]:
-        """Return the evidence for a message with several questions, and that for each of them."""
+    ) -> Several:
+        """Return the evidence for a message with several questions.
+
+        "And why?" finds little alone, so the documents are searched for the message as one question, too.
+        """
         parts = [await self.found(one, before, where, request, timings) for one in question.parts]
-        evidence = [one.evidence for one in parts]
+        whole = await self._evidence(replace(question, parts=()), before, where, request, timings)
+        evidence = [*(one.evidence for one in parts), whole]
         ranks = zip_longest(*(one.hits for one in evidence))
         hits = {hit.chunk.id: hit for rank in ranks for hit in rank if hit}
         notices = dict.fromkeys(notice for one in evidence for notice in one.notices)
-        whole = replace(
+        merged = replace(
             evidence[0],
             question=replace(question, language=question.language or evidence[0].question.language),
             hits=tuple(hits.values()),
@@ -82,29 +94,33 @@ class Finding:
             versions=tuple({hit.chunk.id: hit for one in evidence for hit in one.versions}.values()),
             passages=(),
         )
-        whole = await asyncio.to_thread(with_passages, self._version, whole)
+        merged = await asyncio.to_thread(with_passages, self._version, merged)
         estimated = [one.answerability for one in parts if one.answerability is not None]
         rated = [one.adequacy for one in parts if one.adequacy]
-        return Checked(
-            evidence=whole,
+        together = Checked(
+            evidence=merged,
             # A message is refused only if none of its questions can be answered.
             adequacy=max(rated, key=lambda one: one.confidence) if len(rated) == len(parts) else None,
             answerability=min(estimated, default=None),
             web_searched=any(one.web_searched for one in parts),
-        ), parts
+        )
+        as_one = Checked(evidence=whole, adequacy=together.adequacy)
+        return Several(together=together, each=tuple(parts), as_one=as_one)
 
     async def _evidence(
         self, question: Question, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
     ) -> Evidence:
-        """Return the evidence from the documents that the question names, if it names any."""
+        """Return the evidence, from the documents that the question names if it names any, with rows of tables."""
         by_name = ByName(self._version, where, request)
         if (chosen := await asyncio.to_thread(_chosen, question, before, by_name)) and before:
             # The answer to a clarification: the previous question, about this document.
             *before, last = before
             again = replace(read(last.question, Context(before=before)), asked=question.asked, rewritten=last.question)
-            return await self._from(Meant(documents=chosen, question=again), where, before, request, timings)
-        meant = await asyncio.to_thread(_meant_in, question, by_name)
-        return await self._from(meant, where, before, request, timings)
+            meant = Meant(documents=chosen, question=again)
+        else:
+            meant = await asyncio.to_thread(_meant_in, question, by_name)
+        evidence = await self._from(meant, where, before, request, timings)
+        return await asyncio.to_thread(with_rows, self._version, evidence, where, request)
 
     async def _from(
         self, meant: Meant, where: Filter | None, before: Sequence[Turn], request: Request, timings: Timings

@@ -190,7 +190,15 @@ _NUMBER = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.)]|[a-z]\))\s+")
 _STOPS = re.compile(r"[.!]\s")
 
 
-def parts_of(text: str, language: str = "") -> list[str]:
+@frozen
+class Part:
+    """A question of several; one that ``goes_on`` stands in the sentence of the one before it."""
+
+    text: str
+    goes_on: bool = False
+
+
+def parts_of(text: str, language: str = "") -> list[Part]:
     """Return the questions of a text, in order, each with the statements before it; none if it is one question.
 
     Args:
@@ -199,21 +207,21 @@ def parts_of(text: str, language: str = "") -> list[str]:
     """
     if len(text) > _LONGEST:
         return []
-    asked, rest = list[str](), ""
+    asked, rest = list[Part](), ""
     for piece in _END.split(text.strip()):
         if is_question(piece) or _asks(piece, language):
             own = _NUMBER.sub("", piece)
             own = _without_join(own, language) if asked and not rest else own
-            asked += _joined_by_words(f"{rest} {own}".strip(), language)
+            questions = _joined_by_words(f"{rest} {own}".strip(), language)
+            asked += [Part(text=one, goes_on=n > 0) for n, one in enumerate(questions)]
             rest = ""
         else:
             rest = f"{rest} {piece}".strip()
-    parts = [one for n, one in enumerate(asked) if len(one.split()) > 1 and (n or keywords_of(one, language))]
+    parts = [one for n, one in enumerate(asked) if len(one.text.split()) > 1 and (n or keywords_of(one.text, language))]
     if len(parts) < 2:
         return []
-    if rest:
-        parts[-1] = f"{parts[-1]} {rest}"
-    return [*parts[: _MOST - 1], " ".join(parts[_MOST - 1 :])] if len(parts) > _MOST else parts
+    last, more = parts[:_MOST][-1], " ".join((*(one.text for one in parts[_MOST:]), rest))
+    return [*parts[: _MOST - 1][: len(parts) - 1], replace(last, text=f"{last.text} {more}".strip())]
 
 
 def subject_of(question: str, language: str = "") -> str:

@@ -71,10 +71,13 @@ def _about(question: Question, last: Last, context: Context) -> Question:
 def _parts(question: Question, context: Context) -> Iterator[Question]:
     """Yield the questions of a message, each with what it takes from the one before; nothing if there is only one."""
     conversation = LastTurns()
-    for text in parts_of(question.wording.typed, question.language) if not question.talk else ():
-        part = _alone(text, replace(context, language=question.language))
+    for own in parts_of(question.wording.typed, question.language) if not question.talk else ():
+        part = _alone(own.text, replace(context, language=question.language))
         if part.talk and not part.talk.names_something:
             continue
+        # "and what caused the delay?" needs the rest of its sentence, unless it fixes something of its own.
+        leans = own.goes_on and not _with_meaning(part, part.text).requirements
+        part = replace(part, depends=part.depends or leans)
         part = _following(part, conversation if part.depends else LastTurns(), context)
         last = Last(text=subject_of(part.text, part.language), answer="")  # what it asked for, the next one does not
         conversation = LastTurns(asked=last, answered=last)

@@ -167,8 +167,13 @@ def replayed(draft: Draft) -> Iterator[TextWritten | SentenceClosed]:
 def together(questions: Sequence[str], drafts: Sequence[Draft]) -> Draft:
     """Return the drafts for the questions of a message as one: numbered, each below its question.
 
-    It is as sure as the least sure of the answers, and a refusal only if every draft is one.
+    An answer that has all that the others have stands alone. The whole is as sure as the least sure of the answers,
+    and a refusal only if every draft is one.
     """
+    if not any(one.abstained for one in drafts):
+        for draft in drafts:
+            if all(says_more(draft, one) for one in drafts):
+                return draft
     leads = [f"({number}) {question}\n\n" for number, question in enumerate(questions, start=1)]  # "1." begins a list
     whole = joined(leads, drafts)
     answered = [one for one in drafts if not one.abstained] or list(drafts)
@@ -181,6 +186,16 @@ def together(questions: Sequence[str], drafts: Sequence[Draft]) -> Draft:
         degraded=any(one.degraded for one in drafts),
         notices=tuple(dict.fromkeys(notice for one in drafts for notice in one.notices)),
     )
+
+
+def says_more(draft: Draft, than: Draft) -> bool:
+    """Return whether a draft is an answer and another one is none, or only quotes what this one quotes, too."""
+    quotes_all = all(any(_is_within(one, own) for own in draft.citations) for one in than.citations)
+    return not draft.abstained and (than.abstained or quotes_all)
+
+
+def _is_within(one: Citation, other: Citation) -> bool:
+    return one.document_id == other.document_id and other.start <= one.start and one.end <= other.end
 
 
 def joined(leads: Sequence[str], drafts: Sequence[Draft]) -> Draft:

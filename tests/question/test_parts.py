@@ -41,6 +41,15 @@ def test_a_part_leans_on_the_part_before() -> None:
     assert second.text == "keeps the spare key of the boathouse? Where is it?"
 
 
+def test_a_part_within_a_sentence_leans_on_it_unless_it_names_something() -> None:
+    _, second = read("When does the ferry sail, and what caused the delay?").parts
+    assert (second.depends, second.text) == (True, "ferry sail? What caused the delay?")
+    _, second = read("When does the ferry sail to Ardmore, and when does it sail to Kilbride?").parts
+    assert second.wording.typed == "When does it sail to Kilbride?"
+    _, second = read("What does a ticket to Ardmore cost, and what does a ticket to Kilbride cost?").parts
+    assert second.text == "What does a ticket to Kilbride cost?"
+
+
 def test_a_part_asks_only_for_what_it_says() -> None:
     _, second = read("Who is the miller and what is his phone number?").parts
     assert second.text == "miller? What is his phone number?"
