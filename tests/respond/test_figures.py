@@ -3,7 +3,7 @@
 import pytest
 
 from ragstone.respond.proof.arithmetic import written_out
-from ragstone.respond.proof.figure import same
+from ragstone.respond.proof.figure import is_year, same
 from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.passages import scales
 
@@ -128,3 +128,8 @@ def test_the_sign_that_ends_a_formula_is_no_currency() -> None:
 )
 def test_calculates_what_a_sentence_writes_out(text: str, results: list[float]) -> None:
     assert list(written_out(text)) == results
+
+
+def test_a_year_before_an_amount_stays_a_year() -> None:
+    year, amount = figures("in 2024, 2.3 million more")
+    assert (is_year(year), amount.values) == (True, (2_300_000.0,))

@@ -308,3 +308,36 @@ def test_quotes_the_row_that_the_sentence_before_is_about() -> None:
     rows = "| Club | Members | Chair |\n|---|---|---|\n| Chess | 14 | Ida Holm |\n| Rowing | 14 | Per Lund |"
     found = proof("It has 14 members.", before="The chair of the rowing club is Per Lund.", texts=[rows])
     assert [quote.span.of(quote.hit.chunk.text) for quote in found.quotes] == ["| Rowing | 14 | Per Lund |"]
+
+
+DEPOT = (
+    "The tram depot opens for visitors on 4 June. Groups book by mail. Lena Marsh leads the visits of the depot on "
+    "Sundays.",
+    "The old workshop stays shut until 31 October 2027. Its crane is from 1911.",
+    "Tom Ashdown sells the tickets at the gate.",
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "state"),
+    [
+        ("The workshop remains closed until 31 October 2027.", "supported"),
+        ("The workshop remains closed until 4 June.", "unchecked"),
+        ("Visitors can see the tram depot from 4 June on.", "supported"),
+        ("Lena Marsh leads the visits of the depot on Sundays.", "supported"),
+        ("Tom Ashdown leads the visits of the depot on Sundays.", "unchecked"),
+    ],
+)
+def test_what_the_quotes_lack_is_not_supported_by_them(sentence: str, state: str) -> None:
+    found = proof(sentence, texts=DEPOT, trained=True)
+    assert found.state == state, (found, [one.span.of(one.hit.chunk.text) for one in found.quotes])
+
+
+def test_a_sentence_is_quoted_and_not_words_from_all_over_a_passage() -> None:
+    diary = (
+        "Four people came. The vans were washed. In the week after, nobody called. We now wait for October. It rained. "
+        "The order is expected soon. The roof was tarred on the 6th."
+    )
+    mail = "The four electric vans come in the week of 6 October and not in August. A maker of shelves went bankrupt."
+    found = proof("The four vans are now expected in the week of 6 October.", texts=(diary, mail))
+    assert [one.span.of(one.hit.chunk.text) for one in found.quotes] == [mail[: mail.index(" A maker")]]

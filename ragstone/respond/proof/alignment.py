@@ -84,10 +84,18 @@ class Overlap:
             parts = parts[[int(np.argmax([sum(not some.isdisjoint(one) for one in forms) for some in own]))]]
         return int(parts[0])
 
-    @property
+    @cached_property
     def words(self) -> NDArray[np.float64]:
         """How much of each word the chosen parts hold, (words,)."""
         return self.found[list(self.parts)].max(axis=0) if self.parts else np.zeros(len(self.weights))
+
+    @cached_property
+    def fit(self) -> float:
+        """How well the passage suits as a quote: the mean of the shares that it and its chosen parts hold.
+
+        A long passage may have all words, each in another sentence.
+        """
+        return (self.share + float(self.words @ self.weights)) / 2
 
     def quotes(self) -> list[Quote]:
         """Return the chosen parts, in the order of the passage; neighbours as one."""
@@ -164,11 +172,11 @@ def chosen(overlaps: Sequence[Overlap], named: int, keys: NDArray[np.bool_], lan
         language: ISO 639-1 code of the sentence, or empty. Words say little of a passage in another language, so that
             one which the writer names is never replaced by one in the language of the sentence.
     """
-    first = max(overlaps[:named] or overlaps, key=lambda one: one.share)
-    best = max(overlaps, key=lambda one: one.share)
-    if not named and best.share < CLOSE:
+    first = max(overlaps[:named] or overlaps, key=lambda one: one.fit)
+    best = max(overlaps, key=lambda one: one.fit)
+    if not named and max(one.share for one in overlaps) < CLOSE:
         return []
-    if best.share - first.share >= INSTEAD and not (
+    if best.fit - first.fit >= INSTEAD and not (
         named and (is_foreign(first.passage, language) or not best.says_more(first))
     ):
         first = best

@@ -27,6 +27,7 @@ from ragstone.language.facts import Word, alike, words
 from ragstone.respond.proof.alignment import CLOSE, Overlap, chosen, hold, is_foreign, quotes
 from ragstone.respond.proof.displaced import displaced
 from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_names
+from ragstone.respond.proof.lacking import lack_something
 from ragstone.respond.proof.passages import Passage, Passages
 from ragstone.respond.proof.polarity import turned
 from ragstone.respond.proof.records import UNCHECKED, Proof, Quote
@@ -34,8 +35,11 @@ from ragstone.respond.proof.said import NOTHING, Said
 
 BIAS, BY_WORDS, BY_MODEL = 1.69, 0.94, 0.40
 """Coefficients of the support: of the share of the sentence that is found, and of the model's log odds."""
+LACKING = -1.7
+"""What a figure or name that the quotes lack adds to the log odds: 3.1% of 2,837 true sentences have one, and 17% of
+2,048 false ones in which nothing is sure to be wrong."""
 SUPPORTED = 0.75
-"""A sentence with at least this support counts as supported."""
+"""A sentence with at least this support counts as supported, if its quotes have its figures and names."""
 REJECTED = 0.027
 """A sentence to which the model gives less is missing; chosen on replies, left out one collection at a time."""
 FAMILIAR = 0.7
@@ -101,7 +105,9 @@ class ProofChecker:
         if doubts:
             return _flagged(doubts, sentence, supported(reading.best.share, None), quoted, own)
         judgement = await self.judged(sentence, reading.best, request)
-        support = supported(reading.best.share, judgement)
+        looking = partial(lack_something, sentence, reading.quoted, before)
+        lacking = bool(quoted) and await computed(looking, can_wait=request.can_wait)
+        support = supported(reading.best.share, judgement, lacking=lacking)
         if judgement is not None and judgement.supported < REJECTED:
             rest = [one for one in (*reading.cited, *reading.others) if one is not reading.best]
             if not await self._rejects(sentence, rest, reading.quoted, request):
@@ -109,9 +115,8 @@ class ProofChecker:
             parts = tuple(span.of(sentence) for span in unsupported_words(sentence, judgement))
             reason = "no source says this"
             return Proof(state="missing", support=support, reason=reason, unsupported=parts, quotes=own)
-        return Proof(
-            state="supported" if quoted and support >= SUPPORTED else "unchecked", support=support, quotes=quoted
-        )
+        is_supported = bool(quoted) and support >= SUPPORTED and not lacking
+        return Proof(state="supported" if is_supported else "unchecked", support=support, quotes=quoted)
 
     def read(self, sentence: str, hits: Sequence[Hit], request: Request, named: int) -> Reading | None:
         """Return what the passages hold of a sentence; None if one of them says nothing."""
@@ -218,9 +223,10 @@ def features(share: float, judgement: Judgement | None) -> NDArray[np.float64]:
     return np.array([share, _log_odds(judgement.supported) if judgement else _UNREAD])
 
 
-def supported(share: float, judgement: Judgement | None) -> float:
-    """Return the probability, 0 to 1, that the evidence supports a sentence."""
-    return float(1 / (1 + np.exp(-(BIAS + features(share, judgement) @ np.array([BY_WORDS, BY_MODEL])))))
+def supported(share: float, judgement: Judgement | None, *, lacking: bool = False) -> float:
+    """Return the probability, 0 to 1, that the evidence supports a sentence, whose quotes may lack something of it."""
+    odds = BIAS + features(share, judgement) @ np.array([BY_WORDS, BY_MODEL]) + LACKING * lacking
+    return float(1 / (1 + np.exp(-odds)))
 
 
 def unsupported_words(sentence: str, judgement: Judgement) -> tuple[Span, ...]:

@@ -83,9 +83,9 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
         else:
             elsewhere = _stands(figure, others)
             reason = f"the cited passage does not say {figure.shown}" if elsewhere else f"no source says {figure.shown}"
-        near = _operands(sentence, before, cited) if near is None else near
-        operands = [*near, *(other for other in own if other is not figure)]
-        if stands or not derived(figure, sentence, operands):
+        near = operands(sentence, before, cited) if near is None else near
+        beside = [other for other in own if other is not figure]
+        if stands or not derived(figure, sentence, [*near, *beside]):
             out.append(Doubt(span=figure.span, reason=reason, missing=rival is None))
     return out
 
@@ -122,7 +122,7 @@ def _spans_month(one: Figure, passage: Passage) -> bool:
     return False
 
 
-def _operands(sentence: str, before: Said, passages: Sequence[Passage]) -> list[Figure]:
+def operands(sentence: str, before: Said, passages: Sequence[Passage]) -> list[Figure]:
     """Return the figures of the sentences and rows that share a word with a sentence or the one before it."""
     told = f"{before.last.rpartition(chr(10))[2][-300:]} {sentence}" if before.last else sentence
     content = _content(told)

@@ -103,7 +103,8 @@ def _shared_units(text: str, found: Sequence[Figure]) -> list[Figure]:
             continue  # "from $66,000 in 2025 to $206,000"
         if after.scale != first.scale == 1:
             values = (*first.values, *(value * after.scale for value in first.values))
-            first = replace(first, values=values, scale=after.scale)
+            scale = first.scale if is_year(first) else after.scale  # "in 2024, 2.3 million more"
+            first = replace(first, values=values, scale=scale)
         unit = first.unit or after.unit
         out[place] = replace(first, unit=unit, counted=first.counted and not unit)
         out[place + 1] = replace(after, unit=after.unit or (unit if unit not in BASE else ""))

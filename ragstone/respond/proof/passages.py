@@ -131,6 +131,11 @@ class Passage:
         return words(self.heading)
 
     @cached_property
+    def described_words(self) -> list[Word]:
+        """The words of what is known of the document."""
+        return words(self.described)
+
+    @cached_property
     def heading_forms(self) -> frozenset[str]:
         """The forms of the words of the heading."""
         return frozenset(map(form, self.heading_words))
