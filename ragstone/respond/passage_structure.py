@@ -264,6 +264,8 @@ def list_around(text: str, span: Span, longest: int = MAX_QUOTE, *, any_list: bo
     elif not any_list and not _STEP.match(text, first):
         return None
     end = max(_list_ends(text, first))
+    if end < span.end:
+        return None  # a numbered heading, and the lines below it
     return Span(start=start, end=end) if end - start <= longest else None
 
 

@@ -20,6 +20,7 @@ from ragstone.respond.passage_structure import (
     is_directive,
     is_heading,
     is_table,
+    list_around,
     unwrapped,
     with_introduced,
     with_term,
@@ -313,3 +314,10 @@ def test_the_heading_above_a_sentence_is_the_nearest_outside_code() -> None:
     text = "Early.\n\n## The wheel\n\nIt turns.\n\n```\n# no heading\n```\n\nIt stops.\n\n## The feast\n\nIn May."
     above = {words: heading_above(text, text.index(words)) for words in ("Early", "It turns", "It stops", "In May")}
     assert above == {"Early": "", "It turns": "The wheel", "It stops": "The wheel", "In May": "The feast"}
+
+
+def test_a_numbered_line_above_others_is_no_list() -> None:
+    text = "Report\n\n1. NUMBERS\nvisits 1,486\nsolved at once 83 %, target 86.\nLeeds 88."
+    sentence = at("1. NUMBERS\nvisits 1,486\nsolved at once 83 %, target 86.", text)
+    assert list_around(text, sentence) is None
+    assert list_around(text, at("1. NUMBERS", text)) == at("1. NUMBERS", text)
