@@ -88,6 +88,8 @@ class Counted:
     answers_lost_unprompted: int = 0
     claims: int = 0
     flagged: int = 0
+    supported: int = 0
+    twins_supported: int = 0
     cited: int = 0
     cited_right: int = 0
     missed: int = 0
@@ -207,6 +209,7 @@ async def _one(
         to.rightly.update({_check(one) for one in reasons})
         to.twins[falsehood.change] += 1
         to.caught[falsehood.change] += caught
+        to.twins_supported += _is_supported(false, falsehood.text)
         if not caught:
             to.trouble.append(f"{reply.id}: not caught ({falsehood.change}): {falsehood.text}")
         if number == 0:
@@ -227,6 +230,7 @@ def _claims(reply: WrittenReply, draft: Draft, known: Mapping[int, int], hits: S
     cited = {one.marker: one for one in draft.citations}
     for sentence in (one for one in reply.sentences if one.role == "claim"):
         to.claims += 1
+        to.supported += _is_supported(draft, sentence.text)
         if wrong := next((one for text, one in flagged if _is(text, sentence.text)), None):
             to.flagged += 1
             to.wrongly[_check(wrong.reason)] += 1
@@ -246,6 +250,12 @@ def _claims(reply: WrittenReply, draft: Draft, known: Mapping[int, int], hits: S
 def _flagged(answer: Draft | WrittenAnswer) -> list[tuple[str, Statement]]:
     """Return the statements of an answer that are marked as wrong, each with its words."""
     return [(answer.text[one.start : one.end], one) for one in answer.statements if one.state in FLAGGED]
+
+
+def _is_supported(answer: Draft | WrittenAnswer, sentence: str) -> bool:
+    """Return whether every part of a sentence of the reply is shown as supported."""
+    states = [one.state for one in answer.statements if _is(answer.text[one.start : one.end], sentence)]
+    return bool(states) and all(state == "supported" for state in states)
 
 
 def _is_flagged(answer: WrittenAnswer, sentence: str) -> bool:
@@ -309,6 +319,8 @@ def _shares(of: Counted) -> dict[str, float]:
         "refused_before_read": of.refused_unread,
         "true_flagged": of.flagged / max(of.claims, 1),
         "false_caught": of.caught.total() / max(of.twins.total(), 1),
+        "true_supported": of.supported / max(of.claims, 1),
+        "false_supported": of.twins_supported / max(of.twins.total(), 1),
         "refusals_kept": of.refusals_kept / max(of.refusals, 1),
         "refusals_kept_unprompted": of.refusals_kept_unprompted / max(of.refusals, 1),
         "answers_lost": of.answers_lost / max(of.right, 1),

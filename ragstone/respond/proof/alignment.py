@@ -172,13 +172,11 @@ def chosen(overlaps: Sequence[Overlap], named: int, keys: NDArray[np.bool_], lan
         language: ISO 639-1 code of the sentence, or empty. Words say little of a passage in another language, so that
             one which the writer names is never replaced by one in the language of the sentence.
     """
-    first = max(overlaps[:named] or overlaps, key=lambda one: one.fit)
-    best = max(overlaps, key=lambda one: one.fit)
-    if not named and max(one.share for one in overlaps) < CLOSE:
-        return []
-    if best.fit - first.fit >= INSTEAD and not (
-        named and (is_foreign(first.passage, language) or not best.says_more(first))
-    ):
+    best = max(overlaps, key=lambda one: one.share)
+    if not named:
+        return [max(overlaps, key=lambda one: one.fit)] if best.share >= CLOSE else []
+    first = max(overlaps[:named], key=lambda one: one.share)
+    if best.share - first.share >= INSTEAD and not (is_foreign(first.passage, language) or not best.says_more(first)):
         first = best
     out, have = [first], first.words
     for candidate in overlaps[:named]:
