@@ -341,3 +341,15 @@ def test_a_sentence_is_quoted_and_not_words_from_all_over_a_passage() -> None:
     mail = "The four electric vans come in the week of 6 October and not in August. A maker of shelves went bankrupt."
     found = proof("The four vans are now expected in the week of 6 October.", texts=(diary, mail))
     assert [one.span.of(one.hit.chunk.text) for one in found.quotes] == [mail[: mail.index(" A maker")]]
+
+
+MILL = (
+    "Revenue in thousand euros\n\n| | H1 2027 | H1 2026 |\n|---|---|---|\n| Flour (outside customers) | 226 | 178 |\n"
+    "| Rents | 31 | 30 |\n\nOutside customers at the end of June numbered 312, compared with 274 a year earlier."
+)
+
+
+def test_two_figures_of_one_row_are_not_denied_by_another_sentence() -> None:
+    true = "Outside revenue of flour was 226 thousand in the first half, compared with 178 thousand a year earlier."
+    found = proof(true, texts=(MILL,))
+    assert not found.flagged, found.reason

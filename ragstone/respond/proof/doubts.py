@@ -20,7 +20,7 @@ from ragstone.language.facts import Word, alike, words
 from ragstone.language.words import any_of
 from ragstone.respond.proof.arithmetic import derived
 from ragstone.respond.proof.durations import is_between
-from ragstone.respond.proof.figure import DATE, Figure, code_of, kind_of, same
+from ragstone.respond.proof.figure import DATE, Figure, code_of, is_period, kind_of, same
 from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.names import CASED_NOUNS, names, whole
 from ragstone.respond.proof.passages import Passage, Placed, may_replace
@@ -71,7 +71,8 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
             if version is not None:
                 out.append(Doubt(span=figure.span, reason=f"the passage says {version.shown}, not {figure.shown}"))
             continue
-        stands, rival = _stands(figure, cited), _rival(figure, sentence, content, cited)
+        stands = _stands(figure, cited)
+        rival = None if _stand_together(figure, sentence, cited) else _rival(figure, sentence, content, cited)
         if stands and (rival is None or figure.measure in ("month name", DATE, "time")):
             continue
         if figure.measure == "time" and (_is_distance(figure, sentence) or is_between(figure, sentence)):
@@ -108,6 +109,28 @@ def _stands(one: Figure, passages: Sequence[Passage]) -> bool:
         or (one.unit == "code" and code_of(one.shown) in passage.code)
         for passage in passages
     )
+
+
+def _stand_together(figure: Figure, sentence: str, passages: Sequence[Passage]) -> bool:
+    """Return whether one sentence or row of a passage has a figure and another one of the sentence, as of two years.
+
+    Only `displaced` can tell then that one is in the wrong place.
+    """
+    beside = [one for one in figures(sentence) if _is_apart(one, figure, sentence)]
+    rows = (some for passage in passages for some in passage.figures_of.values()) if beside else ()
+    return any(
+        any(same(figure, placed.figure) for placed in some)
+        and any(same(one, placed.figure) for one in beside for placed in some)
+        for some in rows
+    )
+
+
+def _is_apart(one: Figure, other: Figure, sentence: str) -> bool:
+    """Return whether a figure is a measure of its own beside another one, and not a period or a part of "1:27:04"."""
+    if one.counted or is_period(one) or one.unit == DATE:
+        return False
+    first, second = sorted((one.span, other.span))
+    return any(letter.isalpha() for letter in sentence[first.end : second.start])
 
 
 def _spans_month(one: Figure, passage: Passage) -> bool:
