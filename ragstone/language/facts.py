@@ -13,6 +13,7 @@ from functools import lru_cache
 from ragstone.core.records import Span
 from ragstone.core.words import Word
 from ragstone.language import Words, lexicon, plain
+from ragstone.language.numbers import normalised
 
 _TOKEN = re.compile(
     r"""
@@ -24,7 +25,6 @@ _TOKEN = re.compile(
 )
 KEPT, LONGEST_KEPT = 512, 2000
 """Texts whose words are kept, and the characters of the longest; about 5 kB for a sentence and 50 kB for a passage."""
-_THOUSANDS = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f]\d{3})+")
 _ACRONYM = 5
 STEM, _ENDING, _NAMED_ENDING = 4, 0.6, 0.75
 """Two forms of a word share their first letters: at least this many, and this share of the longer form."""
@@ -48,7 +48,7 @@ def _read(text: str) -> tuple[Word, ...]:
             out += _date(shown, span)
         elif match["number"]:
             unit = match["unit"].strip().lower()
-            out.append(Word(span=span, lower=shown.lower(), value=_number(match["number"]), unit=lists.unit(unit)))
+            out.append(Word(span=span, lower=shown.lower(), value=normalised(match["number"]), unit=lists.unit(unit)))
         else:
             out.append(_word(lists, text, span, shown, first=first))
             first = first and not out[-1].lower.isalpha()
@@ -156,13 +156,6 @@ def _is_after_link(lists: Words, word: Word, before: Word | None) -> bool:
     if before is None or word.lower not in lists.full_months:
         return False
     return before.lower in lists.links or (word.stop and before.lower in lists.articles)
-
-
-def _number(shown: str) -> str:
-    if _THOUSANDS.fullmatch(shown):
-        return re.sub(r"\D", "", shown).lstrip("0") or "0"
-    whole, _, part = re.sub(r"[,\u00a0\u202f]", ".", shown).rpartition(".")
-    return f"{whole}.{part}".rstrip("0").rstrip(".") if whole else part.lstrip("0") or "0"
 
 
 def _date(shown: str, span: Span) -> list[Word]:

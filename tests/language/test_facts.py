@@ -10,6 +10,10 @@ def values(text: str) -> list[str]:
 def test_normalises_numbers_and_dates() -> None:
     assert values("1,000 km") == values("1.000 km") == values("1\u00a0000 km") == ["1000"]
     assert values("2.50") == values("2,5") == ["2.5"]
+    assert values("1,234.50 euro") == values("1.234,50 euro") == values("1\u00a0234,50 euro") == ["1234.5"]
+    assert values("10,000.00") == values("10.000,00") == values("10000") == ["10000"]
+    assert values("0.125 l") == values("0,125 l") == ["0.125"]
+    assert values("release 1.10.4 on 10.0.0.1") == ["1.10.4", "10.0.0.1"]
     assert values("12 March 2020") == values("2020-03-12") == values("12.03.2020") == ["12", "month 3", "2020"]
     assert values("zwölf Tage") == values("twelve days") == ["12"]
 

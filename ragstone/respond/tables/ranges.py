@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cache, lru_cache
 
 from ragstone.core.frozen import frozen
@@ -20,13 +20,13 @@ from ragstone.language.days import Day, dates_in, days_in, is_weekday
 from ragstone.language.facts import words
 from ragstone.language.message import message_words, writing
 from ragstone.language.money import MARK, currencies
+from ragstone.language.numbers import normalised, value_of
 from ragstone.language.talk import amount_columns
 from ragstone.language.words import any_of
 from ragstone.respond.tables.dates import Dates
 from ragstone.respond.tables.wording import is_same, normalized, singular
 
 _NUMBER = r"(?:\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?)(?![:./]?\d)"
-_GROUPED = re.compile(r"(\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+)(?:[.,](\d{1,2}))?")
 _UNIT = r"(?:[^\W\d_]{1,15}\b|[%°])"
 _DASH = r"[-–—…]|\.\.+"
 _BEFORE = r"(?<![\d:.,/\w-])"
@@ -115,11 +115,11 @@ def points_of(text: str, dates: Dates) -> tuple[Point, ...]:
         if not word.lower[:1].isdigit() or dates.names(word.span) or any(_overlap(word.span, one.span) for one in days):
             continue
         if age := next((one for one in ages if _overlap(one, word.span)), None):
-            if (value := _value(word.value)) is not None:
+            if (value := value_of(word.value)) is not None:
                 out.append(Point(span=age, value=value, unit=_YEAR, beside=beside, is_age=True))
             continue
         is_glued = not word.unit and not word.lower[-1:].isdigit()  # "1st"
-        if (value := _value(word.value)) is None or is_glued or _is_code(text, word):
+        if (value := value_of(word.value)) is None or is_glued or _is_code(text, word):
             continue
         if any(start <= word.span.start < end for start, end in bounded):
             continue  # "over 2 months" is the name of a row, and not within another one
@@ -288,7 +288,7 @@ def _of_days(text: str, days: Sequence[tuple[Span, date]]) -> Range | None:
 
 def _read(found: re.Match[str], text: str) -> Range | None:
     said = found.groupdict()
-    least, most = _value(_digits(said.get("least"))), _value(_digits(said.get("most")))
+    least, most = (_number(said.get(one)) for one in ("least", "most"))
     units = frozenset(one.lower() for one in (said.get("unit"), said.get("first")) if one)
     if any(plain(one) in lexicon().months for one in units) or (
         least is not None and most is not None and least > most
@@ -401,22 +401,11 @@ def _until() -> str:
 def _only(text: str) -> Decimal | None:
     """Return the only number of a short cell."""
     found = re.fullmatch(rf"(?:{MARK})?\s?(?P<number>{_NUMBER})\s?(?:{_UNIT}|{MARK})?", text.strip())
-    return _value(_digits(found["number"])) if found else None
+    return _number(found["number"]) if found else None
 
 
-def _digits(shown: str | None) -> str:
-    """Return the value of a number as it is written; empty for none."""
-    if grouped := _GROUPED.fullmatch(shown or ""):
-        whole = re.sub(r"\D", "", grouped[1])
-        return f"{whole}.{grouped[2] or 0}"
-    return (shown or "").replace(",", ".")
-
-
-def _value(digits: str) -> Decimal | None:
-    try:
-        return Decimal(digits) if digits[:1].isdigit() else None
-    except InvalidOperation:
-        return None
+def _number(shown: str | None) -> Decimal | None:
+    return value_of(normalised(shown)) if shown else None
 
 
 def _unit_of(word: str) -> str:
