@@ -20,7 +20,7 @@ from ragstone.core.request import Request
 from ragstone.respond.drafts import drafted
 from ragstone.respond.quoting import rules
 from ragstone.respond.quoting.extractive import ExtractiveAnswerer
-from ragstone.respond.requirements.unmet import KINDS
+from ragstone.respond.requirements.unmet import MEETS
 from ragstone.settings import RespondSettings
 
 SETS = ("written", "clapnq", "xquad en", "xquad de", "covidqa", "qed_nq_dev", "mtrag_un", "covid_faq_kb", "lt_faq")
@@ -41,7 +41,7 @@ class Change:
         )
 
 
-NAMES = (*(rule.name for rule in rules.RULES), *KINDS)
+NAMES = (*(rule.name for rule in rules.RULES), *MEETS)
 """The rules, and the kinds of what a passage must have."""
 
 

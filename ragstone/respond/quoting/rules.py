@@ -35,8 +35,7 @@ class Rule:
 
     ``says`` returns whether a sentence or a quote says what is asked. Where one does, ``odds`` are added to its log
     odds, and ``others`` are taken from those of all others; if it answers ``alone``, no other one is quoted. The
-    probability of an answer is at least ``least`` if a quote says it, and at most ``most`` if none does. ``gain`` is
-    measured: the right answers more and the wrong ones fewer, of 100 questions.
+    probability of an answer is at least ``least`` if a quote says it, and at most ``most`` if none does.
     """
 
     name: str
@@ -47,7 +46,6 @@ class Rule:
     alone: bool = False
     least: float = 0.0
     most: float = 1.0
-    gain: float
 
 
 def favoured(
@@ -120,26 +118,18 @@ def _content(question: str) -> tuple[str, frozenset[str]]:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(name="heading", applies=lambda one: not one.talk, says=_is_below_question, alone=True, least=0.9, gain=0.0),
-    Rule(name="code", applies=lambda one: bool(one.asks.codes), says=_explains_code, alone=True, least=0.85, gain=0.0),
-    Rule(
-        name="term",
-        applies=lambda one: one.kind == "definition",
-        says=_explains_term,
-        alone=True,
-        least=0.7,
-        gain=0.0,
-    ),
-    Rule(name="unit", applies=lambda one: bool(one.asks.units), says=_is_measured, odds=2.5, gain=0.0),
+    Rule(name="heading", applies=lambda one: not one.talk, says=_is_below_question, alone=True, least=0.9),
+    Rule(name="code", applies=lambda one: bool(one.asks.codes), says=_explains_code, alone=True, least=0.85),
+    Rule(name="term", applies=lambda one: one.kind == "definition", says=_explains_term, alone=True, least=0.7),
+    Rule(name="unit", applies=lambda one: bool(one.asks.units), says=_is_measured, odds=2.5),
     Rule(
         name="contact",
         applies=lambda one: one.asks.contact is not None,
         says=_reaches,
         odds=2.5,
         most=_UNREACHED,
-        gain=0.0,
     ),
-    Rule(name="step", applies=lambda one: one.kind == "how_to", says=_is_step, odds=1.5, others=1.5, gain=0.0),
+    Rule(name="step", applies=lambda one: one.kind == "how_to", says=_is_step, odds=1.5, others=1.5),
 )
 """All rules, in the order in which they take effect.
 

@@ -116,7 +116,7 @@ class Passage:
 
     def has(self, one: Requirement) -> bool:
         """Return whether the passage meets a requirement."""
-        return KINDS[one.kind].has(self, one)
+        return MEETS[one.kind](self, one)
 
     def has_period(self, one: Requirement) -> bool:
         """Return whether the passage names a year, quarter or month, or a longer period around it."""
@@ -187,27 +187,20 @@ class Passage:
         return initials(name, self.words) or (name.capitals and len(own) >= _ACRONYM and own in self._initials)
 
 
-@frozen
-class Kind:
-    """How a passage meets requirements of a kind, and what that gains (`ragstone.respond.quoting.rules`).
-
-    The gain is small, because the questions of the sets have their passages. The kinds stay for safety: they notice
-    most questions whose year, version or name was replaced by another one (``python -m benchmarks.required``).
-    """
-
-    has: Callable[[Passage, Requirement], bool]
-    gain: float
-
-
-KINDS: Mapping[RequirementKind, Kind] = {
-    "year": Kind(has=Passage.has_period, gain=0.05),
-    "quarter": Kind(has=Passage.has_period, gain=0.0),
-    "month": Kind(has=Passage.has_period, gain=0.0),
-    "number": Kind(has=Passage.has_number, gain=0.0),
-    "version": Kind(has=Passage.has_version, gain=0.05),
-    "place": Kind(has=Passage.has_place, gain=0.1),
-    "name": Kind(has=Passage.has_name, gain=-0.25),
+MEETS: Mapping[RequirementKind, Callable[[Passage, Requirement], bool]] = {
+    "year": Passage.has_period,
+    "quarter": Passage.has_period,
+    "month": Passage.has_period,
+    "number": Passage.has_number,
+    "version": Passage.has_version,
+    "place": Passage.has_place,
+    "name": Passage.has_name,
 }
+"""How a passage meets requirements of a kind.
+
+The questions of the sets gain little, because they have their passages. The kinds stay for safety: they notice most
+questions whose year, version or name was replaced by another one (``python -m benchmarks.required``).
+"""
 
 
 def lacking(
