@@ -13,6 +13,7 @@ from ragstone.chunk.ruler import Ruler
 from ragstone.chunk.text import pack, sentences_of
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Mark, Span
+from ragstone.core.span import lines_of
 
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})[^\n]*\s*")
 
@@ -110,7 +111,7 @@ def _with_fences(text: str, block: Mark, start: int, end: int) -> Span:
 def _pieces(
     text: str, start: int, end: int, section: Section, kind: str, ruler: Ruler, size: int, overlap: int
 ) -> Iterator[Piece]:
-    units_of = tables.lines if kind == "code" else _prose
+    units_of = lines_of if kind == "code" else _prose
     for span in pack(text, units_of(text, start, end), [sentences_of, units.words], ruler, size, overlap):
         yield Piece(span=span, section=section, kind=kind)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ragstone.chunk import units
@@ -10,10 +9,8 @@ from ragstone.chunk.ruler import Ruler
 from ragstone.chunk.text import pack, sentences_of
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Mark, Span
-
-_DELIMITERS = re.compile(r"[\s:|]*-[\s:|-]*")
-"""The line below the headings of a Markdown table."""
-_TOTAL = re.compile(r"\W*(?:sub-?)?total\b", re.IGNORECASE)
+from ragstone.core.span import lines_of
+from ragstone.core.table import DELIMITERS, TOTAL
 
 
 @frozen
@@ -52,9 +49,9 @@ def parts(text: str, table: Mark, whole: Span, ruler: Ruler, size: int) -> Itera
         ruler: measures the parts.
         size: the largest measure of a part.
     """
-    rows = [*lines(text, whole.start, whole.end)]
+    rows = [*lines_of(text, whole.start, whole.end)]
     first = next((n for n, row in enumerate(rows) if row.end > table.start), 0)
-    headings = [row for row in rows[first:] if not _DELIMITERS.fullmatch(row.of(text))][: table.header]
+    headings = [row for row in rows[first:] if not DELIMITERS.fullmatch(row.of(text))][: table.header]
     header = "\n".join(row.of(text) for row in headings)
     body = [row for row in rows if not headings or row.start > headings[-1].start]
     sections = dict(_sections(text, body)) if any("|" in row.of(text) for row in body) else {}
@@ -62,7 +59,7 @@ def parts(text: str, table: Mark, whole: Span, ruler: Ruler, size: int) -> Itera
     starts = sorted(sections)
     openings = {row.start for row in rows if sections and _is_section(row.of(text))}
     kept = {row.start for row in headings} | openings
-    for span in pack(text, _groups(text, rows, kept), [lines, sentences_of, units.words], ruler, size, 0):
+    for span in pack(text, _groups(text, rows, kept), [lines_of, sentences_of, units.words], ruler, size, 0):
         inside = sum(span.start <= row.start and row.end <= span.end for row in headings)
         above = next((at for at in reversed(starts) if at <= span.start), None)
         yield Part(
@@ -74,21 +71,12 @@ def parts(text: str, table: Mark, whole: Span, ruler: Ruler, size: int) -> Itera
         )
 
 
-def lines(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield lines of code or rows of a table, with their indentation."""
-    at = start
-    for line in text[start:end].splitlines(keepends=True):
-        if line.strip():
-            yield Span(start=at, end=at + len(line.rstrip()))
-        at += len(line)
-
-
 def _groups(text: str, rows: list[Span], kept: set[int]) -> Iterator[Span]:
     """Yield rows, each with those right above it that begin at one of the ``kept`` positions."""
     start: int | None = None
     for row in rows:
         start = row.start if start is None else start
-        if row.start not in kept and not _DELIMITERS.fullmatch(row.of(text)):
+        if row.start not in kept and not DELIMITERS.fullmatch(row.of(text)):
             yield Span(start=start, end=row.end)
             start = None
     if start is not None:
@@ -101,7 +89,7 @@ def _sections(text: str, body: list[Span]) -> Iterator[tuple[int, str]]:
         words = row.of(text)
         if _is_section(words):
             yield row.end, words.strip(" |")
-        elif _TOTAL.match(words):
+        elif TOTAL.match(words):
             yield row.end, ""
 
 

@@ -1,7 +1,8 @@
-"""A part of a text."""
+"""A part of a text, and its lines."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -14,3 +15,12 @@ class Span:
 
     def of(self, text: str) -> str:
         return text[self.start : self.end]
+
+
+def lines_of(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
+    """Yield the lines between two places of a text that are not blank, with their indentation."""
+    at = start
+    for line in text[start:end].splitlines(keepends=True):
+        if line.strip():
+            yield Span(start=at, end=at + len(line.rstrip()))
+        at += len(line)

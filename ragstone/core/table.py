@@ -12,15 +12,17 @@ from itertools import groupby
 
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Chunk, Metadata, Span
+from ragstone.core.span import lines_of
 
 _BAR = re.compile(r"(?<!\\)\|")
-_DELIMITERS = re.compile(r"[\s:|]*-[\s:|-]*")
+DELIMITERS = re.compile(r"[\s:|]*-[\s:|-]*")
 """The line below the headings of a Markdown table."""
 _PROSE = 8
 """Words from which a line with one cell is text and not only the heading of a section."""
 _OF_TABLE = frozenset({"is_table", "table_header", "header_rows", "table_caption", "table_sections"})
 """Facts of a chunk that is a table."""
-_TOTAL = re.compile(r"\W*(?:sub-?)?total\b", re.IGNORECASE)
+TOTAL = re.compile(r"\W*(?:sub-?)?total\b", re.IGNORECASE)
+"""The beginning of a row that ends a section with its total."""
 
 
 @frozen
@@ -90,7 +92,7 @@ def table_of(chunk: Chunk) -> Table | None:
     if not chunk.facts.get("is_table"):
         return None
     header = [line for line in _fact(chunk, "table_header").split("\n") if line.strip()]
-    lines = [*_lines(chunk.text)]
+    lines = [(line.start, line.of(chunk.text)) for line in lines_of(chunk.text)]
     count = chunk.facts.get("header_rows")
     inside = count if isinstance(count, int) and 0 <= count <= len(lines) else 0
     caption = " ".join(_fact(chunk, "table_caption").split())
@@ -102,7 +104,8 @@ def tables_within(text: str) -> Iterator[tuple[Span, Table]]:
 
     Each comes with the characters from its headings to its last row; its own spans are in the text, too.
     """
-    for is_row, group in groupby(_lines(text), key=lambda line: _is_row(line[1])):
+    lines = ((line.start, line.of(text)) for line in lines_of(text))
+    for is_row, group in groupby(lines, key=lambda line: _is_row(line[1])):
         block: list[tuple[int, str]] = []
         for at, line in [*group, (len(text), "")] if is_row else ():
             if block and (not line or "\n\n" in text[block[-1][0] : at]):
@@ -128,8 +131,8 @@ def _read(
         caption: the text above the table.
         section: of the table, in which the first row is.
     """
-    markdown = any(_DELIMITERS.fullmatch(line) for _, line in lines) or all(_is_fenced(line) for _, line in lines)
-    body = [(at, line) for at, line in lines if not _DELIMITERS.fullmatch(line)][inside:]
+    markdown = any(DELIMITERS.fullmatch(line) for _, line in lines) or all(_is_fenced(line) for _, line in lines)
+    body = [(at, line) for at, line in lines if not DELIMITERS.fullmatch(line)][inside:]
     above = [[text for _, text in _cells(line, 0, fenced=markdown)] for line in header]
     rows = [_cells(line, at, fenced=markdown) for at, line in body]
     width = max(map(len, [*above, *rows]), default=0)
@@ -204,7 +207,7 @@ def _rows(
         if len(filled) == 1 and first == 0:
             section = label
             continue
-        section = "" if _TOTAL.match(label) and section and not _TOTAL.match(section) else section
+        section = "" if TOTAL.match(label) and section and not TOTAL.match(section) else section
         path = _path([section.rstrip(" :"), label] if first == 0 else [section.rstrip(" :")])
         cells = tuple(
             Cell(span=span, text=text, row=number, column=n, header=columns[n], label=path) for n, span, text in filled
@@ -220,16 +223,6 @@ def _fact(chunk: Chunk, key: str) -> str:
 def _path(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the non-empty texts, without repeating equal neighbours."""
     return tuple(text for text, _ in groupby(text for text in texts if text))
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each non-blank line, stripped, with its offset."""
-    at = 0
-    for line in text.splitlines(keepends=True):
-        if line.strip():
-            bare = line.rstrip()
-            yield at, bare
-        at += len(line)
 
 
 def _is_fenced(line: str) -> bool:
