@@ -60,7 +60,7 @@ def parts(text: str, table: Mark, whole: Span, ruler: Ruler, size: int) -> Itera
     openings = {row.start for row in rows if sections and _is_section(row.of(text))}
     kept = {row.start for row in headings} | openings
     for span in pack(text, _groups(text, rows, kept), [lines_of, sentences_of, units.words], ruler, size, 0):
-        inside = sum(span.start <= row.start and row.end <= span.end for row in headings)
+        inside = sum(span.holds(row) for row in headings)
         above = next((at for at in reversed(starts) if at <= span.start), None)
         yield Part(
             span=span,

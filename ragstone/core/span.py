@@ -16,6 +16,14 @@ class Span:
     def of(self, text: str) -> str:
         return text[self.start : self.end]
 
+    def overlaps(self, other: Span) -> bool:
+        """Return whether both have a character in common."""
+        return self.start < other.end and other.start < self.end
+
+    def holds(self, other: Span) -> bool:
+        """Return whether all of another part lies within this one."""
+        return self.start <= other.start and other.end <= self.end
+
 
 def lines_of(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
     """Yield the lines between two places of a text that are not blank, with their indentation."""

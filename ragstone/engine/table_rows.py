@@ -42,7 +42,7 @@ def table_of(rows: Sequence[acquire.TableRow], id: str, cited: Span, hidden: str
     """
     at = next(n for n, one in enumerate(rows) if one.id == id)
     own = rows[at]
-    touched = [name for name, span in own.spans.items() if span.start < cited.end and cited.start < span.end]
+    touched = [name for name, span in own.spans.items() if span.overlaps(cited)]
     names = [name for name in own.cells if name.casefold() != hidden]
     names = [name for n, name in enumerate(names) if n < MOST_COLUMNS or name in touched]
     cells = [

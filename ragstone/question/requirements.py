@@ -205,7 +205,7 @@ def _is_count(glued: str) -> bool:
 
 
 def _is_free(span: Span, taken: Sequence[Span]) -> bool:
-    return not any(one.start < span.end and span.start < one.end for one in taken)
+    return not any(span.overlaps(one) for one in taken)
 
 
 def _is_in_name(question: str, place: Span) -> bool:

@@ -152,7 +152,7 @@ def _placed(overlap: Overlap, part: int, span: Span) -> _Place:
 
 def _within(span: Span, asked: Sequence[Word]) -> NDArray[np.bool_]:
     """Return which words lie in a part of the sentence, (words,)."""
-    return np.array([word.span.start < span.end and span.start < word.span.end for word in asked], dtype=bool)
+    return np.array([word.span.overlaps(span) for word in asked], dtype=bool)
 
 
 def displaced(

@@ -26,7 +26,7 @@ def names(sentence: str) -> list[list[Word]]:
     measured += [day.span for day in days_in(sentence)]
     out: list[list[Word]] = []
     for name in _capitalised(sentence, words(sentence)):
-        if any(span.start <= name[0].span.start and name[-1].span.end <= span.end for span in measured):
+        if any(span.holds(name[0].span) and span.holds(name[-1].span) for span in measured):
             continue
         if telling := [word for word in name if _is_telling(word, sentence)]:
             out.append(telling)

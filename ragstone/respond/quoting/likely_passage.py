@@ -93,7 +93,7 @@ def passage_around(text: str, span: Span, longest: int) -> Span:
     """
     for pattern in _BREAKS:
         pieces = _pieces(text, pattern)
-        own = [one for one in pieces if one.start < span.end and span.start < one.end]
+        own = [one for one in pieces if one.overlaps(span)]
         passage = Span(start=min(span.start, own[0].start), end=max(span.end, own[-1].end)) if own else span
         if passage.end - passage.start <= longest:
             before = [one for one in reversed(pieces) if one.end <= passage.start]

@@ -96,13 +96,9 @@ def _near(asked: Sequence[Word], match: TokenMatches) -> tuple[float, ...]:
     """Return the similarity of each word of a question to the most similar token of a text, 0 for none."""
     best = match.similarity.max(axis=1) if match.spans else ()
     return tuple(
-        max((float(of) for one, of in zip(match.asked, best, strict=False) if _overlap(one, word.span)), default=0.0)
+        max((float(of) for one, of in zip(match.asked, best, strict=False) if one.overlaps(word.span)), default=0.0)
         for word in asked
     )
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end
 
 
 def _has_prose(chunk: Chunk) -> bool:

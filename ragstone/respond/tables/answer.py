@@ -14,7 +14,7 @@ from ragstone.core.naming import name_of
 from ragstone.core.protocols import Weigher
 from ragstone.core.question import Question
 from ragstone.core.record import file_of, record_of
-from ragstone.core.records import Chunk, Evidence, Passage, Span
+from ragstone.core.records import Chunk, Evidence, Passage
 from ragstone.core.request import Request
 from ragstone.core.table import Cell
 from ragstone.core.words import Word
@@ -103,7 +103,7 @@ class TableReader:
             one
             for one in lacks
             if not _is_named(one, best.hit.chunk)
-            and not any(_lies_in(one.requirement.span, point.span) for point in within)
+            and not any(point.span.holds(one.requirement.span) for point in within)
         ]
         lacks += contradictions(asked, best, cells)
         likely, row = lowered(looked.probability, lacks), lowered(looked.row, lacks)
@@ -222,10 +222,6 @@ def _is_named(lack: Lack, chunk: Chunk) -> bool:
     return bool(named) and all(
         around.has(one) if one.concept >= 0 else all(word.lower in frame for word in one.words) for one in named
     )
-
-
-def _lies_in(one: Span, other: Span) -> bool:
-    return other.start <= one.start and one.end <= other.end
 
 
 def _is_amount(word: Word) -> bool:

@@ -77,11 +77,11 @@ class Dates:
 
     def covers(self, span: Span) -> bool:
         """Return whether a word belongs to a period, or may belong to one."""
-        return self.names(span) or _overlaps(span, self._fillers)
+        return self.names(span) or any(span.overlaps(one) for one in self._fillers)
 
     def names(self, span: Span) -> bool:
         """Return whether a word is part of the name of a period, as "first" is in "the first quarter"."""
-        return _overlaps(span, self._spans)
+        return any(span.overlaps(one) for one in self._spans)
 
 
 def has_time(text: str) -> bool:
@@ -98,10 +98,6 @@ def has_time(text: str) -> bool:
 def _weekday() -> re.Pattern[str]:
     said = lexicon().table_words
     return re.compile(rf"\b(?:{any_of(map(plain, (*said['weekdays'], *said['times'])))})\b")
-
-
-def _overlaps(span: Span, others: Iterable[Span]) -> bool:
-    return any(one.start < span.end and span.start < one.end for one in others)
 
 
 def dates_of(headings: Iterable[str]) -> Dates:

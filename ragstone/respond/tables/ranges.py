@@ -112,9 +112,9 @@ def points_of(text: str, dates: Dates) -> tuple[Point, ...]:
     beside = tuple(singular(word.lower) for word in found if not word.stop and not word.value)
     ages = _ages_in(text)
     for word, after in zip(found, [*found[1:], None], strict=False):
-        if not word.lower[:1].isdigit() or dates.names(word.span) or any(_overlap(word.span, one.span) for one in days):
+        if not word.lower[:1].isdigit() or dates.names(word.span) or any(word.span.overlaps(one.span) for one in days):
             continue
-        if age := next((one for one in ages if _overlap(one, word.span)), None):
+        if age := next((one for one in ages if one.overlaps(word.span)), None):
             if (value := value_of(word.value)) is not None:
                 out.append(Point(span=age, value=value, unit=_YEAR, beside=beside, is_age=True))
             continue
@@ -410,10 +410,6 @@ def _number(shown: str | None) -> Decimal | None:
 
 def _unit_of(word: str) -> str:
     return lexicon().unit(word).lower()
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end
 
 
 def _is_code(text: str, word: Word) -> bool:
