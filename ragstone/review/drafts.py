@@ -159,7 +159,7 @@ def _cells(one: Material) -> Iterator[Drafted]:
                 continue
             cell = cells[number % len(cells)]
             caption = f" ({table.caption})" if table and 0 < len(table.caption.split()) <= _MOST_WORDS else ""
-            asked = words.cell.format(column=" ".join(cell.header), row=f"{' '.join(cell.label)}{caption}")
+            asked = words.cell.format(column=cell.head, row=f"{' '.join(cell.label)}{caption}")
             yield _drafted(one, asked, "cell", chunk.text[row.span.start : row.span.end])
 
 

@@ -243,16 +243,14 @@ def _by_name(hits: Iterable[Hit]) -> dict[tuple[str, str, int], _Cell]:
         for row in table.rows if table else ():
             places = Counter[str]()
             for cell in row.cells:
-                column = frame_of(" ".join(cell.header))
+                column = frame_of(cell.head)
                 if not _FIGURE.search(cell.text) or not cell.label or cell.span == row.cells[0].span:
                     continue
                 if not column and _SMALL.fullmatch(cell.text):  # the number of a page in a table of contents
                     continue
                 name = frame_of(" ".join(cell.label)), column, places[column]
                 places[column] += 1
-                new = _Cell(
-                    quote=Quote(hit=hit, span=cell.span), row=" ".join(cell.label), column=" ".join(cell.header)
-                )
+                new = _Cell(quote=Quote(hit=hit, span=cell.span), row=" ".join(cell.label), column=cell.head)
                 if name in cells and cells[name].text != new.text:
                     doubtful.add(name)
                 cells.setdefault(name, new)

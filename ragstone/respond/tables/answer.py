@@ -98,7 +98,7 @@ class TableReader:
         )
         best = looked.cells[0]
         within = meant_by(asked.points, best.row, best.table.columns, naming(best.row))
-        within += within_heading(asked.points, " ".join(best.cell.header))
+        within += within_heading(asked.points, best.cell.head)
         lacks = [
             one
             for one in lacks

@@ -69,7 +69,7 @@ def are_comparable(cells: Sequence[Cell]) -> bool:
     A currency may stand in some cells only, as in the first column; all other units must be in all headings or in none.
     A figure such as 1.200, which may be a thousand times greater, compares only with others like it.
     """
-    headings = [" ".join(cell.header) for cell in cells]
+    headings = [cell.head for cell in cells]
     named = [currencies(f"{cell.text} {above}") for cell, above in zip(cells, headings, strict=True)]
     if len({frozenset(one) for one in named if one}) > 1:
         return False

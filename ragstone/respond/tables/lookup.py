@@ -158,7 +158,7 @@ def _is_asked_for(asked: Asked, table_cell: TableCell, features: CellFeatures[fl
 
     "What is the weight of the mill?" names a row, and its weight is in no column, so that its price does not answer.
     """
-    heading = " ".join(table_cell.cell.header)
+    heading = table_cell.cell.head
     fits = features.first + max(0.0, features.heading) + features.column + max(0.0, features.asks)
     if fits or features.all > 1 - _OPEN or not heading.strip() or dates_of(table_cell.cell.header):
         return True
@@ -319,7 +319,7 @@ def _reaches(asked: Asked, table_cell: TableCell) -> bool:
     contact, cell = asked.asks.contact, table_cell.cell
     if contact is None:
         return False
-    if is_of_contact(contact, " ".join(cell.header)):
+    if is_of_contact(contact, cell.head):
         return any(map(str.isdigit, cell.text)) or has_contact(contact, cell.text)
     return contact != "mobile" and has_contact(contact, cell.text)
 

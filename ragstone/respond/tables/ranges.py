@@ -225,7 +225,7 @@ def _places(row: Row, columns: Sequence[Sequence[str]], names: Sequence[Cell]) -
         if found := range_of(cell.text):
             yield Place(
                 range=found,
-                heading=" ".join(cell.header),
+                heading=cell.head,
                 names=any(cell is one for one in names),
                 columns=(cell.column,),
             )

@@ -74,7 +74,7 @@ class _Rows:
         self.count, self.column, self._title = len(found), found[0].cell.column, _title(found[0])
         self.first = sum(_begins(some[0].cell.text, thing) for some, thing in zip(named, things, strict=True) if some)
         others = (cell for one in found for cell in one.row.cells if cell.column != self.column and cell.header)
-        self.headings = distinct(" ".join(cell.header) for cell in others)
+        self.headings = distinct(cell.head for cell in others)
 
     def below(self, headings: Sequence[str]) -> list[Attribute]:
         """Return the cells below some headings."""
@@ -128,9 +128,7 @@ class _Meant:
 def _below(heading: str, names: Sequence[TableCell | None]) -> tuple[TableCell | None, ...]:
     """Return the cells below a heading in the rows of some cells."""
     return tuple(
-        next((replace(one, cell=cell) for cell in one.row.cells if " ".join(cell.header) == heading), None)
-        if one
-        else None
+        next((replace(one, cell=cell) for cell in one.row.cells if cell.head == heading), None) if one else None
         for one in names
     )
 

@@ -79,7 +79,7 @@ def _whole(parts: Sequence[tuple[Hit, Table | None]]) -> WholeTable | None:
             number = len(rows)
             rows.append(_found(hit, table, row, row.cells[0]))
             for cell in row.cells:
-                columns.setdefault(" ".join(cell.header), {})[number] = _found(hit, table, row, cell)
+                columns.setdefault(cell.head, {})[number] = _found(hit, table, row, cell)
     if len(rows) < MIN_ROWS or not columns:
         return None
     first = parts[0][0].chunk
