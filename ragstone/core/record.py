@@ -14,7 +14,7 @@ from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import Scalar
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Chunk, Document, Span
-from ragstone.core.table import Cell, Row, Table
+from ragstone.core.table import Cell, Row, Table, table_of
 
 _BETWEEN = "; "
 _AFTER_NAME = ": "
@@ -62,6 +62,11 @@ def record_of(chunk: Chunk) -> Table | None:
     )
     row = Row(span=Span(start=0, end=len(line)), section="", cells=cells)
     return Table(rows=(row,), columns=columns, file=file_of(chunk))
+
+
+def rows_in(chunk: Chunk) -> Table | None:
+    """Return the rows of a chunk: that of a data file, or those of a table; None for text."""
+    return record_of(chunk) or table_of(chunk)
 
 
 def prose_start(chunk: Chunk) -> int:

@@ -19,11 +19,10 @@ from ragstone.core.filters import Filter, In
 from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
 from ragstone.core.question import Question
-from ragstone.core.record import record_of
+from ragstone.core.record import record_of, rows_in
 from ragstone.core.records import Hit, Span, date_of
 from ragstone.core.request import Request
 from ragstone.core.research import Action, ActionTaken, Aspect, Compared, Notebook
-from ragstone.core.table import table_of
 from ragstone.core.timing import Timings
 from ragstone.engine.assembly import quoting, under
 from ragstone.engine.by_name import ByName
@@ -241,7 +240,7 @@ def _names(aspect: str, cell: _Cell) -> bool:
     A sentence about the revenue answers a question for the profit well, as far as the reader can tell.
     """
     chunk = cell.hit.chunk
-    is_row = bool(record_of(chunk) or table_of(chunk))
+    is_row = rows_in(chunk) is not None
     said = f"{chunk.facts.get('table_header', '')} {chunk.text}" if is_row else cell.span.of(chunk.text)
     named = named_in(f"{chunk.heading}\n{said}")
     wanted = items(aspect)

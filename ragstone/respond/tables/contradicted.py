@@ -92,7 +92,7 @@ def _is_weak(asked: Asked, n: int) -> bool:
 
 def _table(one: TableCell) -> tuple[str, tuple[tuple[str, ...], ...]]:
     """Return what the rows of one table have in common."""
-    return one.table.file or one.hit.chunk.document_id, one.table.columns
+    return one.source, one.table.columns
 
 
 def _lack(asked: Asked, item: Item) -> Lack:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.core.frozen import frozen
-from ragstone.core.record import record_of
+from ragstone.core.record import rows_in
 from ragstone.core.records import Chunk, Hit
-from ragstone.core.table import Cell, Row, Table, table_of
+from ragstone.core.table import Cell, Row, Table
 from ragstone.language.contacts import is_of_contact
 from ragstone.language.money import MARK, names_money
 from ragstone.respond.tables.asked import Asked, items, named_in, terms
@@ -54,6 +54,11 @@ class TableCell:
     table: Table
     row: Row
     cell: Cell
+
+    @property
+    def source(self) -> str:
+        """The data file of its row, else the document."""
+        return self.table.file or self.hit.chunk.document_id
 
 
 @frozen
@@ -144,7 +149,7 @@ def cells_of(hits: Sequence[Hit]) -> list[TableCell]:
         count += hit.chunk.text.count("|")
         if count > MAX_CELLS:
             break
-        if table := table_of(hit.chunk) or record_of(hit.chunk):
+        if table := rows_in(hit.chunk):
             place = places.setdefault(table.file or hit.chunk.id, len(places))
             cells += [
                 TableCell(hit=hit, place=place, table=table, row=row, cell=cell)

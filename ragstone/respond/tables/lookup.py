@@ -146,11 +146,11 @@ def _without_ranges(asked: Asked, candidates: Sequence[TableCell]) -> Sequence[T
     """Return the cells without those of columns with ranges, if a number or day of the question lies within one."""
     rows = {id(one.row): one for one in candidates}
     left = {
-        (_source(one), one.table.columns[at])
+        (one.source, one.table.columns[at])
         for one in rows.values()
         for at in columns_of(asked.points, one.row, one.table.columns, naming(one.row))
     }
-    return [one for one in candidates if (_source(one), one.cell.header) not in left] if left else candidates
+    return [one for one in candidates if (one.source, one.cell.header) not in left] if left else candidates
 
 
 def _is_asked_for(asked: Asked, table_cell: TableCell, features: CellFeatures[float]) -> bool:
@@ -271,7 +271,7 @@ def _of_like_rows(
         return (chosen,)
 
     def is_alike(one: TableCell) -> bool:
-        if _source(one) != _source(chosen) or not (one.cell.header == chosen.cell.header or asked.when):
+        if one.source != chosen.source or not (one.cell.header == chosen.cell.header or asked.when):
             return False
         if one.row is not chosen.row:
             in_other_table = (
@@ -304,10 +304,6 @@ def _rated_alike(features: Features, best: int) -> NDArray[np.bool_]:
     """Return which cells, shape (cells,), the question means as well as the best one, by what it says of their rows."""
     values = values_of(features)[:, [name not in _OF_NO_ROW for name in FEATURES]]
     return (values == values[best]).all(axis=1)
-
-
-def _source(one: TableCell) -> str:
-    return one.table.file or one.hit.chunk.document_id
 
 
 def _last_day(text: str) -> int:
@@ -403,7 +399,7 @@ def _undated(one: TableCell) -> tuple[str, ...]:
 
 def are_of_one(candidates: Sequence[TableCell]) -> bool:
     """Return whether all cells are of one document."""
-    return len({one.table.file or one.hit.chunk.document_id for one in candidates}) == 1
+    return len({one.source for one in candidates}) == 1
 
 
 def together(candidates: Sequence[TableCell], share: NDArray[np.float64], cells: Sequence[TableCell]) -> float:
@@ -421,9 +417,8 @@ def _bare(one: TableCell) -> str:
 
 
 def _sources(one: TableCell) -> Iterator[str]:
-    chunk = one.hit.chunk
-    yield one.table.file or chunk.document_id
-    if company := chunk.metadata.get("company"):
+    yield one.source
+    if company := one.hit.chunk.metadata.get("company"):
         yield f"company {company}"
 
 

@@ -12,9 +12,8 @@ from dataclasses import replace
 from itertools import chain
 
 from ragstone.core.frozen import frozen
-from ragstone.core.record import record_of
+from ragstone.core.record import rows_in
 from ragstone.core.records import Hit
-from ragstone.core.table import table_of
 from ragstone.language.facts import words
 from ragstone.respond.overview.topic import is_form_of
 from ragstone.respond.tables.answer import unit_of
@@ -139,7 +138,7 @@ def _naming(thing: str, things: Sequence[str], hits: Sequence[Hit]) -> list[Tabl
     named = [
         TableCell(hit=hit, place=0, table=table, row=row, cell=cell)
         for hit in hits
-        if (table := record_of(hit.chunk) or table_of(hit.chunk))
+        if (table := rows_in(hit.chunk))
         for row in table.rows
         for cell in row.cells
         if has_words(cell.text, thing) and not any(has_words(cell.text, one) for one in others)

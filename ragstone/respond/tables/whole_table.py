@@ -9,9 +9,9 @@ from functools import cache
 
 from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
-from ragstone.core.record import record_of
+from ragstone.core.record import rows_in
 from ragstone.core.records import Chunk, Hit
-from ragstone.core.table import Cell, Row, Table, table_of
+from ragstone.core.table import Cell, Row, Table
 from ragstone.language import lexicon
 from ragstone.language.money import MARK
 from ragstone.language.words import any_of
@@ -52,7 +52,7 @@ def whole_tables(rows: Sequence[Sequence[Hit]]) -> Iterator[WholeTable]:
     groups: dict[tuple[int, str], list[tuple[Hit, Table | None]]] = {}
     for n, hits in enumerate(rows):
         for hit in hits:
-            table = record_of(hit.chunk) or table_of(hit.chunk)
+            table = rows_in(hit.chunk)
             groups.setdefault((n, _heads(hit.chunk)), []).append((hit, table))
     yield from (whole for some in groups.values() if (whole := _whole(some)))
 
