@@ -140,7 +140,7 @@ async def _replay(options: Options, name: str, some: Sequence[WrittenReply], to:
                 evidence = with_passages(version, found)
                 await _one(reply, evidence, answerer, calls, to)
                 if strays and (text := _stray(some, place)):
-                    hits = answerer.prompt(evidence, (), answerer.room()).hits
+                    hits = answerer.prompt(evidence, ()).hits
                     answer = await _written(answerer, evidence, hits, text)
                     to.strays.append((name, features(answer.proofs), False))
 
@@ -169,7 +169,7 @@ async def _one(
 ) -> None:
     """Replay a reply and its false twins."""
     request = Request.by_owner()
-    prompt = answerer.prompt(evidence, (), answerer.room())
+    prompt = answerer.prompt(evidence, ())
     hits = prompt.hits
     known = numbers(reply, [(one.chunk.document_id, one.chunk.start, one.chunk.end) for one in hits])
     needed = {number for one in reply.sentences for number in one.says if one.role == "claim"}

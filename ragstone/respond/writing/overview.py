@@ -18,12 +18,11 @@ from ragstone.core.question import Question
 from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.respond.drafts import instead
+from ragstone.respond.writing.prompt import LEAST_TOKENS
 from ragstone.respond.writing.written import WritingAnswerer, WrittenAnswer
 from ragstone.services.chat import complete, new_key, quoted
 from ragstone.settings import RespondSettings
 
-LEAST_TOKENS = 256
-"""Tokens of passages in a prompt, at least, however small the model's window is."""
 RULES_TOKENS = 300
 """Tokens of a prompt beside the passages, at most."""
 MOST_NOTES, MOST_SENTENCES = 4, 10

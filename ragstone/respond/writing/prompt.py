@@ -37,7 +37,7 @@ HISTORY = 0.25
 RESERVED = 1024
 """Tokens of a model's window reserved for rules and examples."""
 LEAST_TOKENS = 256
-"""Tokens of evidence in a prompt, at least."""
+"""Tokens of evidence in a prompt, at least, however small the model's window is."""
 _NAME = re.compile(r"\$\{?([a-z_]+)")
 _MAX_FACTS = 8
 """Metadata fields shown with a source."""
@@ -134,10 +134,14 @@ def load_prompt(name: str) -> Prompt:
     Raises:
         SettingsError: there is no such template, or it is malformed.
     """
-    shipped = {file.name.removesuffix(".yaml"): file for file in files("ragstone.respond.writing.prompts").iterdir()}
+    shipped = {
+        file.name.removesuffix(".yaml"): file
+        for file in files("ragstone.respond.writing.prompts").iterdir()
+        if file.name.endswith(".yaml")
+    }
     place = shipped.get(name) or Path(name)
-    if name == "languages" or not place.is_file():
-        known = ", ".join(sorted(one for one in shipped if one not in ("languages", "__init__.py", "__pycache__")))
+    if not place.is_file():
+        known = ", ".join(sorted(shipped))
         raise SettingsError(
             f"respond.prompt: there is no prompt '{name}'; choose {known}, or give the path of a YAML file"
         )
@@ -157,7 +161,6 @@ def compose(
     language: str = "",
     shown: Callable[[Metadata], Metadata] = dict,
     today: str = "",
-    mark: str = "",
 ) -> ComposedPrompt:
     """Compose the messages.
 
@@ -169,9 +172,8 @@ def compose(
         language: ISO 639-1 code of the answer; if empty, the language of the question.
         shown: returns what a source shows of the metadata of its document.
         today: the date of today, in ISO 8601.
-        mark: encloses the evidence; random if not given.
     """
-    mark = mark or secrets.token_hex(4)
+    mark = secrets.token_hex(4)  # encloses the evidence
     history = _latest(before, int(budget.tokens * HISTORY), budget.count)
     left = budget.tokens - sum(budget.count(message.content) for message in history)
     blocks: list[str] = []

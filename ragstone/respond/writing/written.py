@@ -220,7 +220,7 @@ class WritingAnswerer:
         Raises:
             ModelError: the model failed.
         """
-        evidence, tokens = self._tables.shown(evidence, request), self.room(await window_of(self._model))
+        evidence, tokens = self._tables.shown(evidence, request), room(self._settings, await window_of(self._model))
         for left in reversed(range(MAX_PROMPTS)):
             prompt = self.prompt(evidence, before, tokens)
             try:
@@ -255,16 +255,9 @@ class WritingAnswerer:
             again.closed(replace(one, proof=next(checked)) if one.claim == "fact" else one)
         return again
 
-    def room(self, window: int = 0) -> int:
-        """Return the tokens of a prompt for evidence and conversation.
-
-        Args:
-            window: the context window of the model, in tokens; 0 if it is not known.
-        """
-        return room(self._settings, window)
-
-    def prompt(self, evidence: Evidence, before: Sequence[Turn], tokens: int) -> ComposedPrompt:
-        """Return the messages for the model, with at most so many tokens of evidence and conversation."""
+    def prompt(self, evidence: Evidence, before: Sequence[Turn], tokens: int | None = None) -> ComposedPrompt:
+        """Return the messages for the model, with at most so many tokens of evidence and conversation, if given."""
+        tokens = room(self._settings) if tokens is None else tokens
         return prompt_for(self._settings, self._model.count, evidence, before, tokens, self._today())
 
     async def _draft(self, answer: WrittenAnswer, evidence: Evidence, request: Request) -> Draft:
