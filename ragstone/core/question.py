@@ -14,6 +14,8 @@ from ragstone.core.span import Span
 from ragstone.core.words import Word
 
 NOWHERE = Span(start=0, end=0)
+MAX_QUESTION = 2000
+"""Characters of a question of which anything is read."""
 Role = Literal["subject", "case", "threshold", "unit"]
 """What a requirement is for. The answer must be about the ``subject``; a ``case`` only describes the asker's situation,
 a ``threshold`` is compared with what the documents say, and a ``unit`` is the one in which the answer is wished."""

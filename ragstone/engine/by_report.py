@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import Compare, In
-from ragstone.core.question import Question
+from ragstone.core.question import MAX_QUESTION, Question
 from ragstone.engine.by_name import MOST_MEANT, ByName, Meant, without_phrase
 from ragstone.filings import companies_named, named_report, of_kind, of_period
-from ragstone.question.named import MAX_QUESTION
 from ragstone.respond.tables.dates import only_day, year_and_quarter
 
 MOST_COMPANIES = 1000

@@ -17,9 +17,9 @@ from ragstone.core.frozen import frozen
 from ragstone.core.span import Span
 from ragstone.core.words import Word
 from ragstone.language.facts import words
+from ragstone.language.numbers import is_year
 from ragstone.language.words import any_of, lexicon, plain
 
-_EARLIEST, _LATEST = 1500, 2199
 _MOST = 31
 _SURELY = 12
 """A number above this, before a stroke and the number of a month, is a day and no part of a fraction."""
@@ -90,7 +90,7 @@ def _in_words(text: str, found: Sequence[Word]) -> Iterator[Day]:
             day, years = after[0], (after[1], before[0])
         if day is None or not _is_day(day) or not _are_beside(text, *sorted((day, word), key=lambda one: one.span)):
             continue
-        year = next((one for one in years if one and _is_year(one)), None)
+        year = next((one for one in years if one and is_year(one.value)), None)
         spans = [one.span for one in (day, word, year) if one]
         yield Day(
             span=Span(start=min(one.start for one in spans), end=max(one.end for one in spans)),
@@ -160,7 +160,3 @@ def _are_beside(text: str, first: Word | None, after: Word) -> bool:
 
 def _is_day(word: Word | None) -> bool:
     return word is not None and word.value.isdigit() and 0 < int(word.value) <= _MOST
-
-
-def _is_year(word: Word) -> bool:
-    return word.value.isdigit() and len(word.value) == len(str(_LATEST)) and _EARLIEST <= int(word.value) <= _LATEST

@@ -9,6 +9,7 @@ _GROUPED = re.compile(
     r"(?P<whole>[1-9]\d{0,2}(?P<mark>[.,\u00a0\u202f ])\d{3}(?:(?P=mark)\d{3})*)(?:(?!(?P=mark))[.,](?P<part>\d+))?"
 )
 """A number whose thousands one mark groups, and whose decimals stand behind another."""
+_EARLIEST, _LATEST = 1500, 2199
 
 
 def normalised(shown: str) -> str:
@@ -29,3 +30,8 @@ def value_of(number: str) -> Decimal | None:
         return Decimal(number) if number[:1].isdigit() else None
     except InvalidOperation:
         return None
+
+
+def is_year(number: str) -> bool:
+    """Return whether the digits of a number may be those of a year."""
+    return len(number) == len(str(_LATEST)) and number.isdecimal() and _EARLIEST <= int(number) <= _LATEST

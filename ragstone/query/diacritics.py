@@ -30,7 +30,6 @@ are 94.3% and 1.07%. The typed question is searched for as well, so a mark that 
 wrong one may find the wrong documents. Names that are not listed stay as typed.
 """
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
-_LONGEST_ACRONYM = 4
 _UNLISTED, _OTHER_ENDING = 0.3, 0.05
 """Frequencies, per million, of a spelling suggested by letters, and of other endings."""
 _SHORTEST_REST = 5

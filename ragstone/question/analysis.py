@@ -13,7 +13,7 @@ from typing import get_args
 
 from ragstone.core.headings import is_question
 from ragstone.core.kinds import Difficulty, Kind
-from ragstone.core.question import Entity, Question, Talk
+from ragstone.core.question import MAX_QUESTION, Entity, Question, Talk
 from ragstone.language import Words, lexicon
 from ragstone.question.talk import talk_of
 
@@ -28,8 +28,8 @@ _IDENTIFIER = re.compile(
     re.VERBOSE,
 )
 _CLOSING = " \t\n?!.,;:…\"'“”„»«()"
-MAX_QUESTION, MAX_WORD = 2000, 80
-"""Characters of a question that are analysed, and of a word in it; longer words are ignored."""
+MAX_WORD = 80
+"""Characters of a word that is analysed; longer words are ignored."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """All kinds of question."""
 MOST_KEYWORDS = 3

@@ -18,8 +18,6 @@ from ragstone.language.money import MARK, currency_of
 from ragstone.language.talk import amount_columns, amount_verbs, limit_words, list_words
 from ragstone.respond.tables.asked import terms
 
-MAX_QUESTION = 2000
-"""Characters of a question that are looked at."""
 _DIFFERENCE = re.compile(
     r"\bhow (?:much|many) (?:more|less|fewer|higher|lower|larger|smaller|greater|cheaper|dearer)\b"
     r"|\bby how (?:much|many)\b"

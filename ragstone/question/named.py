@@ -8,14 +8,12 @@ from dataclasses import replace
 from itertools import takewhile
 
 from ragstone.core.frozen import frozen
-from ragstone.core.question import Question
+from ragstone.core.question import MAX_QUESTION, Question
 from ragstone.core.words import Word
 from ragstone.language import lexicon
 from ragstone.language.talk import talk_words
 from ragstone.question.analysis import keywords_of
 
-MAX_QUESTION = 2000
-"""Characters of a question that are looked at."""
 MOST_BETWEEN = 5
 """Words of a name before the word for a document."""
 _BESIDE = 2

@@ -8,12 +8,12 @@ from functools import lru_cache, reduce
 
 from ragstone.core.answers import Turn
 from ragstone.core.frozen import frozen
-from ragstone.core.question import Question, Requirement, Wording
+from ragstone.core.question import MAX_QUESTION, Question, Requirement, Wording
 from ragstone.language import language_of
 from ragstone.language.contacts import contact_in
 from ragstone.language.facts import words
 from ragstone.question import analysis
-from ragstone.question.asks import MAX_QUESTION, asks_of
+from ragstone.question.asks import asks_of
 from ragstone.question.ellipsis import MOST_WORDS, Completed, beside, completed
 from ragstone.question.follow_up import (
     CONTEXT_ANSWER,

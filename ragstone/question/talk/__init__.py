@@ -22,19 +22,7 @@ from ragstone.query.diacritics import bare
 
 MAX_WORDS = 30
 """Words of a question that may be talk."""
-FIRST: tuple[TalkKind, ...] = (
-    "help",
-    "greeting",
-    "thanks",
-    "goodbye",
-    "overview",
-    "timeline",
-    "comparison",
-    "collection",
-    "document",
-    "summary",
-    "unclear",
-)
+FIRST: tuple[TalkKind, ...] = ("help", *(one for one in get_args(TalkKind) if one != "help"))
 """The kinds in the order in which they are tried."""
 FACTS: tuple[CollectionFact, ...] = get_args(CollectionFact)
 _POLITE: tuple[TalkKind, ...] = ("greeting", "thanks", "goodbye")

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from ragstone.language import lexicon, plain
 from ragstone.language.money import SIGN
-from ragstone.respond.proof.figure import BARE, NAMED, Figure, factor, near
+from ragstone.respond.proof.figure import BARE, NAMED, Figure, near
 from ragstone.respond.proof.figures import figures
 
 _OPERANDS = 40
@@ -32,7 +32,7 @@ def derived(own: Figure, sentence: str, operands: Sequence[Figure]) -> bool:
         return False
     some = list({(one.values, one.unit): one for one in operands if one.values and one.unit not in NAMED}.values())
     some = some[:_OPERANDS]
-    step = own.step * factor(own)
+    step = own.step * own.factor
     terms = [
         (value * _unit(one, own, value), one)
         for one in some
@@ -99,7 +99,7 @@ def _result(values: Sequence[float], signs: Sequence[str]) -> float:
 
 def _unit(one: Figure, own: Figure, value: float) -> float:
     """Return the unit that a sentence may give a bare number: that of its figure, if the number stands in a table."""
-    return factor(own) if not one.unit and (one.in_cell or value >= BARE) else 1.0
+    return own.factor if not one.unit and (one.in_cell or value >= BARE) else 1.0
 
 
 def _cues(sentence: str) -> set[str]:

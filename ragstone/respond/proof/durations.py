@@ -15,7 +15,7 @@ from ragstone.core.span import Span
 from ragstone.language import lexicon
 from ragstone.language.days import Day, days_in
 from ragstone.language.words import any_of
-from ragstone.respond.proof.figure import BASE, Figure, factor, is_year, near
+from ragstone.respond.proof.figure import BASE, Figure, is_year, near
 from ragstone.respond.proof.figures import figures
 
 _DAY, _MONTH, _YEAR = (BASE[unit][1] for unit in ("day", "month", "year"))
@@ -26,7 +26,7 @@ _ANY_YEAR = 2025
 
 def is_between(duration: Figure, text: str) -> bool:
     """Return whether a duration lies between two points of time of a text."""
-    step = duration.step * factor(duration)
+    step = duration.step * duration.factor
     return any(
         near(own, seconds, step) for own in duration.base() for seconds in (*_days(text), *_months(text), *_years(text))
     ) or any(_is_of_day(duration, minutes, step) for minutes in _between_clocks(text))

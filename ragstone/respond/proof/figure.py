@@ -65,10 +65,14 @@ class Figure:
         """What the figure measures: a dimension, or the unit itself."""
         return BASE[self.unit][0] if self.unit in BASE else self.unit
 
+    @property
+    def factor(self) -> float:
+        """How much of the base unit its unit is."""
+        return BASE[self.unit][1] if self.unit in BASE else 1.0
+
     def base(self) -> Iterator[float]:
         """Yield the readings in the base unit."""
-        factor = BASE[self.unit][1] if self.unit in BASE else 1.0
-        return (value * factor for value in self.values)
+        return (value * self.factor for value in self.values)
 
 
 def is_period(one: Figure) -> bool:
@@ -114,7 +118,7 @@ def same(own: Figure, other: Figure) -> bool:
     step = own.step
     if own.measure == other.measure:
         loose = own.unit != other.unit and (own.measure != "time" or (own.unit in LONG) != (other.unit in LONG))
-        step *= factor(own)
+        step *= own.factor
         return any(near(mine, theirs, step, loose=loose) for mine in own.base() for theirs in other.base())
     if {own.unit, other.unit} == {"%", ""}:
         by = 100.0 if own.unit == "%" else 0.01
@@ -140,9 +144,6 @@ def code_of(text: str) -> str:
 
 
 def near(mine: float, theirs: float, step: float, *, loose: bool = False) -> bool:
+    """Return whether two values differ by no more than a step, rounding or, if ``loose``, a small share of them."""
     most = max(step, 1e-6 * abs(mine), (_LOOSE * abs(mine)) if loose else 0.0)
     return abs(mine - theirs) <= most * (1 + 1e-6)
-
-
-def factor(own: Figure) -> float:
-    return BASE[own.unit][1] if own.unit in BASE else 1.0

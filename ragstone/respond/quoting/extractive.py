@@ -124,7 +124,7 @@ class ExtractiveAnswerer:
             notices: what a reader of every answer should know.
         """
         self._settings, self._matcher, self._sentences = settings, matcher, sentences
-        self._known, self._weigh = occurs, weigh
+        self._occurs, self._weigh = occurs, weigh
         self._estimate, self._abstain_below = estimate, abstain_below
         self._reader, self._notices = reader, tuple(notices)
         self._tables, self._found = tables, Remembered[_Reading | None]()
@@ -219,7 +219,7 @@ class ExtractiveAnswerer:
             evidence.question,
             quoted_chunks,
             [hit.chunk for hit in evidence.hits],
-            occurs=self._known,
+            occurs=self._occurs,
             weigh=self._weigh,
             request=request,
             linked=linked(evidence, quoted_chunks[0].id),
@@ -227,7 +227,7 @@ class ExtractiveAnswerer:
         )
         if evidence.question.kind in OF_SOMETHING and not any(one.requirement.kind == "name" for one in lacks):
             near = next(one.near for one in reading.scored if one.hit.chunk.id == quoted_chunks[0].id)
-            lacks += filter(None, [unseen(evidence.question, near, self._known, request)])
+            lacks += filter(None, [unseen(evidence.question, near, self._occurs, request)])
         return lowered(self._probability(reading, evidence, request), lacks), lacks
 
     def _with_all(self, reading: _Reading, evidence: Evidence, request: Request) -> _Reading | None:
@@ -242,7 +242,7 @@ class ExtractiveAnswerer:
                 evidence.question,
                 [hit.chunk],
                 [hit.chunk],
-                occurs=self._known,
+                occurs=self._occurs,
                 weigh=self._weigh,
                 request=request,
             )
@@ -266,7 +266,7 @@ class ExtractiveAnswerer:
         said = [word for quote in own_quotes for word in facts.words(quote.text)]
         match = asked.match(said, facts.words(f"{chunk.context} {chunk.title} {date_of(chunk.metadata)}"))
         words = _WORD.findall(evidence.question.text)
-        share_known = sum(self._known(words, request)) / len(words) if words else 1.0
+        share_known = sum(self._occurs(words, request)) / len(words) if words else 1.0
         likelihood = min(surest.probability, _MOST_LIKELY)
         top, *others = sorted((one.own for one in reading.scored), reverse=True)
         return Features(

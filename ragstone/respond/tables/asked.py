@@ -9,7 +9,7 @@ from functools import cache, cached_property, lru_cache
 
 from ragstone.core.frozen import frozen
 from ragstone.core.protocols import Weigher
-from ragstone.core.question import Question
+from ragstone.core.question import MAX_QUESTION, Question
 from ragstone.core.request import Request
 from ragstone.core.span import Span
 from ragstone.language import lexicon, plain
@@ -73,8 +73,6 @@ _CAUSE = re.compile(
 _ASKED = re.compile(r"\b(?:which|what|whose|how many|name (?:a|an|one|the))\b")
 
 
-MAX_QUESTION = 2000
-"""Characters of a question that are looked at."""
 WEAK = 0.3
 """Factor of the weight of words that alone name nothing, such as "total"."""
 

@@ -20,7 +20,7 @@ from ragstone.language.days import Day, dates_in, days_in, is_weekday
 from ragstone.language.facts import words
 from ragstone.language.message import message_words, writing
 from ragstone.language.money import MARK, currencies
-from ragstone.language.numbers import normalised, value_of
+from ragstone.language.numbers import is_year, normalised, value_of
 from ragstone.language.talk import amount_columns
 from ragstone.language.words import any_of
 from ragstone.respond.tables.dates import Dates
@@ -33,7 +33,6 @@ _BEFORE = r"(?<![\d:.,/\w-])"
 _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _LONGEST = 100
 """Characters of a cell that may be a range."""
-_EARLIEST, _LATEST = 1500, 2199
 _BOUNDED = 3
 """The patterns, from the first, by which a question itself names a range; the others have a word before a number."""
 _ABBREVIATED = 3
@@ -294,9 +293,8 @@ def _read(found: re.Match[str], text: str) -> Range | None:
         least is not None and most is not None and least > most
     ):
         return None
-    bare = [said.get(side) or "" for side in ("least", "most")]
-    if all(len(one) == len(str(_LATEST)) and one.isdigit() and _EARLIEST <= int(one) <= _LATEST for one in bare):
-        return None  # years
+    if all(is_year(said.get(side) or "") for side in ("least", "most")):
+        return None
     rest = f"{text[: found.start()]} {text[found.end() :]}"
     return Range(
         least=least,

@@ -17,6 +17,7 @@ from ragstone.core.records import Hit
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import Word, words
 from ragstone.language.money import currencies, currency_of
+from ragstone.language.numbers import is_year
 from ragstone.respond.tables.cell_kinds import naming
 from ragstone.respond.tables.features import TableCell
 from ragstone.respond.tables.lookup import Looked
@@ -41,7 +42,6 @@ LISTED = 30
 """Rows of a list that are shown and cited."""
 _TIES = 3
 """Rows with the same largest value that are shown."""
-_EARLIEST, _LATEST = 1500, 2199
 _LONGEST_UNIT = 12
 _ROW = frozenset(["row", "record", "entry", "entries", "item", "line"])
 """Words for the rows of any table."""
@@ -300,7 +300,7 @@ def _summed(
 
 def _is_unsummed(column: Column) -> bool:
     """Return whether a column has rates, prices, years or the like, whose sum says nothing."""
-    years = [value for value in column_values(column).values() if _EARLIEST <= value <= _LATEST and value == int(value)]
+    years = [value for value in column_values(column).values() if is_year(str(value))]
     said = {word.lower for word in words(column.name.lower())}
     return len(years) == len(column.cells) or bool(said & _unsummed())
 
