@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import as_file, files
 from typing import Any
@@ -20,15 +20,21 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(name[1] for name in names if name))
 
 
-def tried(language: str) -> list[str]:
-    """Return all languages in the order in which a question is read: its own first, then English."""
-    return sorted(languages(), key=lambda one: (one != language, one != "en"))
+def tried(language: str, among: Sequence[str] | None = None) -> list[str]:
+    """Return languages, all if not said otherwise, in the order in which a question is read: its own, then English."""
+    return sorted(languages() if among is None else among, key=lambda one: (one != language, one != "en"))
 
 
 @cache
 def table(language: str) -> Mapping[str, Any]:
     """Return the entries of a language."""
     return _read(language)
+
+
+def entry(language: str, name: str) -> Any:
+    """Return an entry of a language; the English one if it has none."""
+    known = language in languages() and name in table(language)
+    return table(language if known else "en")[name]
 
 
 def english_name(code: str) -> str:

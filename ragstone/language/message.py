@@ -10,6 +10,7 @@ from typing import Any
 
 from ragstone.language.files import languages, table
 from ragstone.language.money import SIGN
+from ragstone.language.words import any_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +25,12 @@ class MessageWords:
     @cached_property
     def greets(self) -> re.Pattern[str]:
         """A pattern of the beginning of a line of greeting."""
-        return re.compile(rf"(?:{_any(self.own['greets'])})\b")
+        return re.compile(rf"(?:{any_of(self.own['greets'])})\b")
 
     @cached_property
     def closes(self) -> re.Pattern[str]:
         """A pattern of the beginning of the end of a mail."""
-        return re.compile(rf"(?:{_any(self.own['closes'])})\b")
+        return re.compile(rf"(?:{any_of(self.own['closes'])})\b")
 
     @cached_property
     def wrote(self) -> re.Pattern[str]:
@@ -42,9 +43,9 @@ class MessageWords:
 
         Its groups are ``language``, ``form``, ``length`` and ``sources``.
         """
-        own, joins = self.own, _any(self.own["joins"])
+        own, joins = self.own, any_of(self.own["joins"])
         wish = (
-            rf"{own['in_language']}(?P<language>{_any(self.names)})|(?P<sources>{own['sources']})"
+            rf"{own['in_language']}(?P<language>{any_of(self.names)})|(?P<sources>{own['sources']})"
             rf"|(?P<length>{own['length']})|(?P<form>{own['form']})"
         )
         again = re.sub(r"\?P<\w+>", "?:", wish)
@@ -65,22 +66,23 @@ class MessageWords:
     @cached_property
     def join(self) -> re.Pattern[str]:
         """A pattern of what stands between two questions of one sentence."""
-        return re.compile(rf"(?:,\s*|;\s*|,?\s+)(?:{_any(self.own['joins'])})\s+(?=(?:{_any(self.own['again'])})\b)")
+        joins, again = any_of(self.own["joins"]), any_of(self.own["again"])
+        return re.compile(rf"(?:,\s*|;\s*|,?\s+)(?:{joins})\s+(?=(?:{again})\b)")
 
     @cached_property
     def joined(self) -> re.Pattern[str]:
         """A pattern of what begins a further question."""
-        return re.compile(rf"(?:{_any(self.own['joins'])})\s+")
+        return re.compile(rf"(?:{any_of(self.own['joins'])})\s+")
 
     @cached_property
     def asker(self) -> re.Pattern[str]:
         """A pattern of words for the asker."""
-        return re.compile(rf"(?<!\w)(?:{_any(self.own['first_person'])})(?!\w)")
+        return re.compile(rf"(?<!\w)(?:{any_of(self.own['first_person'])})(?!\w)")
 
     @cached_property
     def threshold(self) -> re.Pattern[str]:
         """A pattern of words before a number that is compared."""
-        return re.compile(rf"(?<!\w)(?:{_any(self.own['thresholds'])})\s+(?:the\s+)?{SIGN}?\s?$")
+        return re.compile(rf"(?<!\w)(?:{any_of(self.own['thresholds'])})\s+(?:the\s+)?{SIGN}?\s?$")
 
     @cached_property
     def age(self) -> re.Pattern[str]:
@@ -120,7 +122,7 @@ class MessageWords:
     @cached_property
     def contracted(self) -> re.Pattern[str]:
         """A pattern of words written as one, in any case."""
-        return re.compile(rf"\b(?:{_any(self.contractions) or '(?!)'})\b", re.IGNORECASE)
+        return re.compile(rf"\b(?:{any_of(self.contractions) or '(?!)'})\b", re.IGNORECASE)
 
     @cached_property
     def asking(self) -> frozenset[str]:
@@ -140,5 +142,6 @@ def message_words(language: str) -> MessageWords:
     return MessageWords(table(language)["message"])
 
 
-def _any(words: Mapping[str, str] | Sequence[str]) -> str:
-    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+def messages_in(language: str = "") -> list[MessageWords]:
+    """Return the words around questions of a language; of all that have them if it has none, or is not given."""
+    return [message_words(one) for one in ([language] if language in writing() else writing())]

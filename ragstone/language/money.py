@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ragstone.language.words import lexicon, plain
+from ragstone.language.words import any_of, lexicon, plain
 
 _CODES_OF_SIGNS = {
     "$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr", "₩": "krw", "₽": "rub", "₺": "try", "₫": "vnd",
@@ -46,5 +46,5 @@ def _code(shown: str) -> str:
 
 @cache
 def _currency() -> re.Pattern[str]:
-    names = "|".join(sorted(map(re.escape, lexicon().currencies), key=len, reverse=True))
+    names = any_of(lexicon().currencies)
     return re.compile(rf"{SIGN}|\b(?:(?i:{_CODES}|{names})|{_WORDS})\b")

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from ragstone.core.frozen import frozen
 from ragstone.core.kinds import CollectionFact, TalkKind
-from ragstone.language.files import languages, table
+from ragstone.language.files import entry, languages, table
 from ragstone.language.message import message_words
 from ragstone.language.words import plain
 
@@ -117,12 +117,13 @@ def talking() -> tuple[str, ...]:
 @cache
 def talk_words(language: str) -> TalkWords:
     """Return the talk of a language; of English if it has none."""
-    talk = table(language if language in talking() else "en")["talk"]
+    known = language if language in talking() else "en"
+    talk = table(known)["talk"]
     kinds: tuple[TalkKind, ...] = get_args(TalkKind)
     patterns: dict[TalkKind, Sequence[str]] = {kind: talk[kind] for kind in kinds if kind != "collection"}
     formats = talk["formats"]
-    tongues = message_words(language if language in talking() else "en").names
-    kinds_of_documents = plain(table(language if language in talking() else "en")["lists"]["nouns"])
+    tongues = message_words(known).names
+    kinds_of_documents = plain(table(known)["lists"]["nouns"])
     words = {
         **talk["words"],
         "tongue": "|".join(tongues),
@@ -136,7 +137,7 @@ def talk_words(language: str) -> TalkWords:
 
 def report_words(language: str) -> ReportWords:
     """Return the words for reports of a language; of English if it has none."""
-    return ReportWords(**table(language if language in talking() else "en")["reports"])
+    return ReportWords(**entry(language, "reports"))
 
 
 @cache
@@ -153,8 +154,8 @@ def limit_words(language: str) -> LimitWords:
 
 @cache
 def amount_verbs(amount: Amount, language: str) -> frozenset[str]:
-    """Return the verbs that ask for an amount in a language, in lower case without diacritics."""
-    return frozenset(map(plain, table(language)["amounts"][amount]["verbs"]))
+    """Return the verbs that ask for an amount in a language, without diacritics; in English if it has no file."""
+    return frozenset(map(plain, entry(language, "amounts")[amount]["verbs"]))
 
 
 @cache

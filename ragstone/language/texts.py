@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from ragstone.core.frozen import frozen
-from ragstone.language.files import languages, table
+from ragstone.language.files import entry
 
 
 @frozen
@@ -99,16 +99,16 @@ class Drafts:
 @cache
 def phrases(language: str) -> Phrases:
     """Return the texts of a language; in English if it has no file."""
-    return Phrases(**table(language if language in languages() else "en")["phrases"])
+    return Phrases(**entry(language, "phrases"))
 
 
 @cache
 def replies(language: str) -> Replies:
     """Return the replies of a language; in English if it has no file."""
-    return Replies(**table(language if language in languages() else "en")["replies"])
+    return Replies(**entry(language, "replies"))
 
 
 @cache
 def drafts(language: str) -> Drafts:
     """Return how questions are drafted in a language; in English if it has no file."""
-    return Drafts(**table(language if language in languages() else "en")["drafts"])
+    return Drafts(**entry(language, "drafts"))

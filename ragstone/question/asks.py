@@ -13,7 +13,7 @@ from ragstone.language import lexicon, plain
 from ragstone.language.contacts import contact_in
 from ragstone.language.facts import words
 from ragstone.language.files import tried
-from ragstone.language.message import message_words, writing
+from ragstone.language.message import messages_in
 from ragstone.language.money import MARK, currency_of
 from ragstone.language.talk import amount_columns, amount_verbs, limit_words, list_words
 from ragstone.respond.tables.asked import terms
@@ -63,7 +63,7 @@ def asks_of(text: str, written: Sequence[Word], language: str) -> Asks:
 def _units(folded: str) -> tuple[str, ...]:
     """Return the units that answer "how heavy" and the like."""
     said = set(_WORD.findall(folded)) if _HOW.search(folded) else set[str]()
-    measures = (message_words(one).measures for one in writing())
+    measures = (one.measures for one in messages_in())
     return tuple(
         dict.fromkeys(unit for one in measures for name, units in one.items() if name in said for unit in units)
     )
@@ -71,7 +71,7 @@ def _units(folded: str) -> tuple[str, ...]:
 
 def _codes(lower: str, words: Sequence[Word]) -> tuple[str, ...]:
     """Return the codes in a question that asks for nothing but what they mean: "What does E-104 mean?", "error 105"."""
-    known = [message_words(one) for one in writing()]
+    known = messages_in()
     named = frozenset[str]().union(*(one.codes for one in known))
     codes, rest = list[str](), lower
     for match in _CODE.finditer(lower):

@@ -14,7 +14,8 @@ from ragstone.core.frozen import frozen
 from ragstone.core.headings import is_question
 from ragstone.core.question import Wishes
 from ragstone.language import lexicon, plain
-from ragstone.language.message import MessageWords, message_words, writing
+from ragstone.language.files import tried
+from ragstone.language.message import MessageWords, message_words, messages_in, writing
 from ragstone.question.analysis import keywords_of
 from ragstone.question.talk import talk_of
 
@@ -50,7 +51,7 @@ def unframed(message: str, language: str = "") -> Framed:
     """
     if len(message) > _LONGEST:
         return Framed(text=message, wishes=Wishes())
-    languages = [message_words(one) for one in sorted(writing(), key=lambda one: (one != language, one != "en"))]
+    languages = [message_words(one) for one in tried(language, writing())]
     text = _SWITCH.sub("", message).strip() or message
     text = spelled_out(without_courtesy(_without_ends(text, languages), language), language)
     kept, wishes = list[str](), Wishes()
@@ -91,7 +92,7 @@ def spelled_out(question: str, language: str = "") -> str:
         question: as it was asked.
         language: ISO 639-1 code, or empty.
     """
-    for one in _known(language):
+    for one in messages_in(language):
         question = one.contracted.sub(lambda found, own=one: _as_begun(found[0], own), question)
     return question
 
@@ -242,7 +243,7 @@ def subject_of(question: str, language: str = "") -> str:
 
 def _joined_by_words(question: str, language: str) -> Iterator[str]:
     """Yield the questions that a word such as "and" joins, if each has content of its own."""
-    for one in _known(language):
+    for one in messages_in(language):
         if found := one.join.search(question.lower()):
             first, second = question[: found.start()], question[found.end() :]
             if not _STOPS.search(second) and _has_content(first, language) and _has_content(second, language):
@@ -255,7 +256,7 @@ def _joined_by_words(question: str, language: str) -> Iterator[str]:
 def _asks(text: str, language: str) -> bool:
     """Return whether a text asks by its first word, though it has no question mark."""
     first = _WORD.search(text)
-    return first is not None and any(plain(first[0]) in one.asking for one in _known(language))
+    return first is not None and any(plain(first[0]) in one.asking for one in messages_in(language))
 
 
 def _has_content(question: str, language: str) -> bool:
@@ -267,7 +268,7 @@ def _has_content(question: str, language: str) -> bool:
 
 def _without_join(question: str, language: str) -> str:
     """Return a question without the word that joins it to the one before: "And who has the key?"."""
-    for one in _known(language):
+    for one in messages_in(language):
         if found := one.joined.match(question.lower()):
             return _raised(question[found.end() :])
     return question
@@ -275,7 +276,3 @@ def _without_join(question: str, language: str) -> str:
 
 def _raised(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _known(language: str) -> list[MessageWords]:
-    return [message_words(one) for one in ((language,) if language in writing() else writing())]

@@ -17,7 +17,7 @@ from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
 from ragstone.language.days import days_in, is_weekday
 from ragstone.language.facts import words
-from ragstone.language.message import MessageWords, message_words, writing
+from ragstone.language.message import MessageWords, messages_in
 from ragstone.language.places import places
 from ragstone.respond.requirements.periods import periods
 
@@ -49,7 +49,7 @@ def requirements_of(question: str, asked: Sequence[Word], language: str) -> tupl
         asked: its words.
         language: its ISO 639-1 code, or empty.
     """
-    known = [message_words(one) for one in ([language] if language in writing() else writing())]
+    known = messages_in(language)
     fixed = _fixed(question, asked, language)
     dated = any(one.kind == "year" for one in fixed)
     return tuple(replace(one, role=_role(one, question, known, dated=dated)) for one in fixed)

@@ -16,8 +16,10 @@ from typing import get_args
 from ragstone.core.frozen import frozen
 from ragstone.core.kinds import CollectionFact, TalkKind
 from ragstone.core.question import Talk
+from ragstone.language.files import tried
 from ragstone.language.message import message_words, writing
 from ragstone.language.talk import talk_words, talking
+from ragstone.language.words import any_of
 from ragstone.query.diacritics import bare
 
 MAX_WORDS = 30
@@ -78,7 +80,7 @@ def talk_of(question: str, language: str = "") -> Talk | None:
     if not 0 < len(written) <= MAX_WORDS:
         return None
     text = " ".join(bare(word).lower() for word in written)
-    known = sorted(talking(), key=lambda one: (one != language, one != "en"))
+    known = tried(language, talking())
     return next((found for name in known if (found := _match(text, written, _language(name)))), None)
 
 
@@ -90,7 +92,7 @@ def language_named(question: str, language: str = "") -> str:
         language: ISO 639-1 code of the question's likely language.
     """
     text = f" {' '.join(bare(word).lower() for word in _WORD.findall(question))} "
-    known = sorted(writing(), key=lambda one: (one != language, one != "en"))
+    known = tried(language, writing())
     names = (named for one in known for named in message_words(one).names.items())
     return next((code for name, code in names if f" {name} " in text), "")
 
@@ -215,7 +217,7 @@ def _language(name: str) -> _Language:
                 patterns += [_pattern(kind, fact, one, words) for one in talk.collection[fact]]
         else:
             patterns += [_pattern(kind, None, one, words) for one in talk.patterns[kind]]
-    filler = "|".join(sorted(map(re.escape, talk.filler), key=len, reverse=True))
+    filler = any_of(talk.filler)
     return _Language(
         name=name,
         patterns=patterns,

@@ -11,7 +11,7 @@ from functools import lru_cache
 from ragstone.core.question import Question
 from ragstone.core.records import Span
 from ragstone.language.facts import form, words
-from ragstone.language.message import message_words, writing
+from ragstone.language.message import messages_in
 
 _ENTRY = re.compile(
     r"[ \t]{0,8}(?:[-*+•][ \t]+)?[*_`\"'“„«]{0,4}(?P<head>[^\W_][^\n\t:=–—|]{0,58}?)[*_`\"'”“»]{0,4}"
@@ -59,7 +59,7 @@ def _term(question: Question) -> frozenset[str]:
     """Return the words of the term whose meaning is asked for, without endings; none if something else is asked."""
     if question.kind != "definition":
         return frozenset()
-    told = frozenset[str]().union(*(message_words(one).means for one in writing()))
+    told = frozenset[str]().union(*(one.means for one in messages_in()))
     return frozenset(form(word) for word in question.words if not word.stop and word.lower not in told)
 
 

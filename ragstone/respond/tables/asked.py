@@ -15,7 +15,7 @@ from ragstone.core.span import Span
 from ragstone.language import lexicon, plain
 from ragstone.language.contacts import is_of_contact
 from ragstone.language.facts import STEM, Vocabulary, Word, form, words
-from ragstone.language.files import languages, measures
+from ragstone.language.files import measures
 from ragstone.language.money import names_money
 from ragstone.language.talk import amount_columns, amount_verbs
 from ragstone.respond.tables.dates import Dates
@@ -218,7 +218,7 @@ class Asked:
         self.counts = _HOW_MANY.search(lower) is not None
         is_sum = _HOW_MUCH.search(lower) is not None and not self.measures
         self.money = not self.counts and (self.asks.money or names_money(lower) or is_sum)
-        verbs = amount_verbs("price", asked.language if asked.language in languages() else "en")
+        verbs = amount_verbs("price", asked.language)
         costs = (n for n, one in enumerate(self.items) if len(one.words) == 1 and plain(one.words[0].lower) in verbs)
         self.priced = frozenset(half for n in costs for half in (2 * n, 2 * n + 1))
         """The halves of "cost" or "expensive", which a column of prices names in other words."""

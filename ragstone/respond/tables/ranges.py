@@ -18,7 +18,7 @@ from ragstone.core.words import Word
 from ragstone.language import lexicon, plain
 from ragstone.language.days import Day, dates_in, days_in, is_weekday
 from ragstone.language.facts import words
-from ragstone.language.message import message_words, writing
+from ragstone.language.message import messages_in
 from ragstone.language.money import MARK, currencies
 from ragstone.language.numbers import is_year, normalised, value_of
 from ragstone.language.talk import amount_columns
@@ -135,7 +135,7 @@ def _ages_in(text: str) -> list[Span]:
     folded = plain(text)
     if len(folded) != len(text):
         return []
-    found = (one for language in writing() for one in message_words(language).age.finditer(folded))
+    found = (one for some in messages_in() for one in some.age.finditer(folded))
     return [Span(start=one.start(), end=one.end()) for one in found]
 
 
