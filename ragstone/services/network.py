@@ -41,6 +41,14 @@ async def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether a host name or an IP address is that of this machine alone."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def is_public(address: str) -> bool:
     """Return whether an IP address, and every address embedded in it, is public."""
     try:

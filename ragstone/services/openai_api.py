@@ -16,6 +16,7 @@ from typing import Any, NoReturn, cast
 from urllib.parse import urlsplit
 
 from ragstone.core.errors import MissingExtra
+from ragstone.services.network import is_loopback
 from ragstone.services.reply_parts import Failure, words_of
 from ragstone.services.retries import PASSING, Setback, retry_after
 from ragstone.services.secrets import without_secret
@@ -58,7 +59,6 @@ class OpenAIServer:
         self.address = self.shown = endpoint.address
         """The address, also in error messages; the settings refuse addresses that contain a key."""
         self.prefix = ""
-        self.host = urlsplit(self.address).netloc
         self._section = endpoint.section
         setting = f"{self._section}.{'endpoint' if endpoint.kind == 'azure' else 'base_url'}"
         self.remedy = f"check {setting}, and that the server speaks the OpenAI protocol"
@@ -76,7 +76,8 @@ class OpenAIServer:
         """Open a client for one call."""
         key, timeout = self._key or _NO_KEY, self._settings.timeout_seconds
         # Proxies from the environment are not for the local machine.
-        web = openai.DefaultAsyncHttpxClient(verify=_certificates(), trust_env=not _is_loopback(self.host))
+        is_local = is_loopback(urlsplit(self.address).hostname or "")
+        web = openai.DefaultAsyncHttpxClient(verify=_certificates(), trust_env=not is_local)
         if self._endpoint.kind == "azure":
             client = openai.AsyncAzureOpenAI(
                 azure_endpoint=self.address,
@@ -226,10 +227,6 @@ def _is_certificate(cause: BaseException | None) -> bool:
             return True
         cause = cause.__cause__ or cause.__context__
     return False
-
-
-def _is_loopback(host: str) -> bool:
-    return host.rpartition(":")[0] in ("127.0.0.1", "localhost", "[::1]")
 
 
 @cache

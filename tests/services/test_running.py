@@ -113,6 +113,21 @@ def test_key_alone_contacts_no_server():
         assert "anthropic" in {one.kind for one in running_servers(known, ())}
 
 
+def test_model_here_looks_at_this_machine_alone(monkeypatch: pytest.MonkeyPatch):
+    seen: list[str] = []
+
+    class Proxy(ScriptedChat):
+        def _take(self, handler, raw) -> None:
+            seen.append(handler.path)
+            super()._take(handler, raw)
+
+    with Proxy(Script(chat=chat, others=OLLAMA)) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        elsewhere = {"ollama": {"base_url": "http://localhost.example.com:11434/v1"}}
+        model_here(ServiceSettings.model_validate({"servers": elsewhere}))
+    assert not seen
+
+
 def test_key_goes_to_its_own_server_alone():
     seen: list[str] = []
 

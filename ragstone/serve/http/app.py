@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
-from ipaddress import ip_address
 
 from fastapi import APIRouter, FastAPI
 from fastapi.middleware.cors import CORSMiddleware
@@ -59,6 +58,7 @@ from ragstone.serve.http.stops import Stops
 from ragstone.serve.http.sweeper import Sweeper
 from ragstone.serve.http.telemetry import log_error
 from ragstone.serve.http.visitors import Visitors
+from ragstone.services.network import is_loopback
 from ragstone.settings import ServeSettings
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -183,14 +183,6 @@ def _optional_routers() -> Iterator[APIRouter]:
         from ragstone.serve.http.routes import mcp
 
         yield mcp.router
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can connect to an address."""
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _names(settings: ServeSettings) -> tuple[str, ...]:

@@ -22,13 +22,14 @@ from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.model_check import refuse_missing_packages, why_no_pictures
 from ragstone.history.keys import Keys
 from ragstone.history.users import Users
-from ragstone.serve.http.app import build_app, is_loopback
+from ragstone.serve.http.app import build_app
 from ragstone.serve.http.page import page_files
 from ragstone.serve.http.service import Service
 from ragstone.serve.http.serving_process import Control, Launch
 from ragstone.serve.http.shares import Shares
 from ragstone.serve.http.telemetry import LOGGER, log_to_stderr
 from ragstone.serve.listen import listen
+from ragstone.services.network import is_loopback
 from ragstone.settings import ServeSettings
 
 KEEP_ALIVE_SECONDS = 15

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import math
 import ssl
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ragstone.core.errors import EngineError, MissingExtra, SettingsError
+from ragstone.services.network import is_loopback
 
 try:
     import httpx  # the client's own
@@ -61,7 +61,7 @@ def connect(settings: QdrantSettings, seconds: float) -> QdrantClient:
         SettingsError: the file of the authorities cannot be read.
     """
     address, key = urlsplit(settings.url), settings.api_key.get_secret_value()
-    local = _is_loopback(address.hostname or "")
+    local = is_loopback(address.hostname or "")
     if key and address.scheme == "http" and not local:
         _log.warning("services.qdrant.url is http, so the API key is sent to %s unencrypted", address.hostname)
     # On loopback, a connection that is kept delays small requests by 40 ms; the client does the same.
@@ -89,13 +89,6 @@ def _trusted(authorities: str, scheme: str) -> ssl.SSLContext | bool:
         raise SettingsError(
             f"services.qdrant.certificate_authority: {authorities} is not a file of PEM certificates ({error})"
         ) from error
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 @contextmanager
