@@ -14,7 +14,6 @@ from ragstone.core.protocols import Analyzer, Embedder, Role, TokenMatcher
 from ragstone.core.records import Span
 from ragstone.core.request import Request
 from ragstone.engine.experiments import add_corpus, dataset_folder
-from ragstone.engine.experiments.bench import NO_CACHE as NO_CACHE
 from ragstone.engine.following import follow
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.search import Search
@@ -31,6 +30,9 @@ from ragstone.settings.services import ServiceSettings
 
 if TYPE_CHECKING:
     from ragstone.core.records import Vector
+
+NO_CACHE = ("cache.enabled=false",)
+"""Overrides that keep every measurement from skipping work."""
 
 
 def opened(

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.bases import NO_CACHE
 from benchmarks.common import Options, Result, Table, main, progress, skipped
 from ragstone.core.access import Reader
 from ragstone.engine.experiments import add_corpus
-from ragstone.engine.experiments.bench import NO_CACHE
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.learning.report import LearningReport
 from ragstone.review.dataset import Dataset, load

@@ -21,19 +21,15 @@ from ragstone.engine.lazy import Pool
 from ragstone.engine.location import home_at, refuse_elsewhere, refuse_external
 from ragstone.engine.parts.source import BuildEmbedder, Source
 from ragstone.settings import AUTO, Settings
-from ragstone.settings.load import load
+from ragstone.settings.load import changed, load, parse_overrides
 from ragstone.settings.substitutes import Substitute, refuse_unavailable
 from ragstone.storage.files import is_writable
 
 LOGGER = logging.getLogger("ragstone")
 NOTHING_KEPT = ("cache.enabled=false", "review.responses_days=0", "review.statistics_days=0")
 """Settings under which questions write nothing into the folder."""
-UNCACHED = (
-    *NOTHING_KEPT,
-    "review.mlflow=",
-    "rank.top_k_limit=0",
-)
-"""Settings without caches and storage, and without a limit of ``k``, for comparisons."""
+MEASURING = (*NOTHING_KEPT, "review.mlflow=", "review.telemetry.to=", "rank.top_k_limit=0")
+"""Settings for measuring: nothing is cached, kept or reported, and measures may look beyond ``rank.top_k_limit``."""
 
 
 @frozen
@@ -129,7 +125,7 @@ class OpenVersions:
 
     def unfollowing(self, version: Path) -> OpenVersions:
         """Open a version a second time, without caches, storage or following."""
-        opening = replace(self.opening, overrides=(*self.opening.overrides, *UNCACHED))
+        opening = replace(self.opening, overrides=(*self.opening.overrides, *MEASURING))
         return OpenVersions(self.location, opening, VersionLease(version), as_built=True, follows=False)
 
     def _open(self, lease: VersionLease, *, as_built: bool, substitutes: tuple[Substitute, ...] = ()) -> _Opened:
@@ -241,6 +237,11 @@ def open_versions(folder: Path, opening: Opening, *, create: bool, as_built: boo
         )
         opening = replace(opening, overrides=(*opening.overrides, *NOTHING_KEPT))
     return OpenVersions(location, opening, lease, as_built=as_built, substitutes=substitutes)
+
+
+def uncached(settings: Settings) -> Settings:
+    """Return the settings for measuring; see `MEASURING`."""
+    return changed(settings, parse_overrides(MEASURING))
 
 
 def settings_at(folder: Path, overrides: Sequence[str] = (), preset: str | None = None) -> Settings:

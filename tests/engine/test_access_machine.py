@@ -17,7 +17,7 @@ from kb import add, open_fast
 from ragstone.core.access import EVERYONE, OWNER, Reader
 from ragstone.core.errors import NotFound
 from ragstone.core.records import Document
-from ragstone.engine.experiments.bench import uncached
+from ragstone.engine.opening import uncached
 from ragstone.serve import as_json
 
 GROUPS = [f"group{number}" for number in range(50)]

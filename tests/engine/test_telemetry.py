@@ -23,6 +23,7 @@ from ragstone.core.access import OWNER
 from ragstone.core.answers import Answered, Failed
 from ragstone.core.errors import UsageError
 from ragstone.core.records import Document
+from ragstone.engine.experiments import evaluate_questions
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.leaving import destinations
 from ragstone.settings.load import load
@@ -141,6 +142,19 @@ def test_a_question_is_a_trace_with_its_stages(
     }
     used = {point.attributes["gen_ai.token.type"]: point.sum for point in measured["gen_ai.client.token.usage"]}
     assert used == {kind: facts[f"gen_ai.usage.{kind}_tokens"] for kind in ("input", "output")}
+
+
+def test_measurements_are_no_questions_of_people(
+    tmp_path: Path, sdk: tuple[InMemorySpanExporter, InMemoryMetricReader]
+) -> None:
+    questions = tmp_path / "questions.csv"
+    questions.write_text(f"question,source,answerable\n{QUESTION},mill,yes\nWho flew the airship?,,no\n")
+    with closing(open_fast(tmp_path / "kb", *ANSWERS, "review.telemetry.to=sdk")) as kb:
+        add(kb, MILL)
+        assert asyncio.run(evaluate_questions(kb, questions)).answers
+        with closing(kb.uncached()) as unfollowing:
+            ask(unfollowing)
+    assert not sdk[0].get_finished_spans()
 
 
 def _metrics(reader: InMemoryMetricReader) -> list[Any]:

@@ -16,19 +16,16 @@ from ragstone.core.reports import Progress
 from ragstone.engine.built import PATHS, BuiltWith
 from ragstone.engine.experiments.memory import MemoizedEmbedder
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.opening import MEASURING, uncached
 from ragstone.review.dataset import Dataset
 from ragstone.review.dataset import load as load_dataset
 from ragstone.review.questions import read_questions
-from ragstone.settings import CacheSettings, IndexSettings, Settings
+from ragstone.settings import IndexSettings, Settings
 from ragstone.settings.load import Tree, leaves, load, written
 from ragstone.settings.services import ServiceSettings
 
 OnMessage = Callable[[str], None]
 
-NO_CACHE = ("cache.enabled=false",)
-"""Overrides that keep every measurement from skipping work."""
-UNTRACKED = ("review.mlflow=", "review.telemetry.to=")
-"""Overrides that record the measurement, but not its single questions."""
 LIVE = Path(".ragstone")
 """Default knowledge base for a CSV of questions."""
 
@@ -75,7 +72,7 @@ class Bench:
     def open_live(self, folder: Path) -> KnowledgeBase:
         """Open an existing knowledge base, read-only, add it to the bench and return it."""
         kb = self._stack.enter_context(
-            closing(KnowledgeBase.open(folder, (*NO_CACHE, *UNTRACKED), build_embedder=self._build_embedder))
+            closing(KnowledgeBase.open(folder, MEASURING, build_embedder=self._build_embedder))
         )
         self._remembered = _built_settings(kb)
         self._stores[_storage_overrides(kb.settings)] = kb
@@ -85,9 +82,7 @@ class Bench:
         place = dataset_folder(
             self._keep, self.dataset.name, settings, self._build_embedder(settings.index, settings.services)
         )
-        opened = KnowledgeBase.open(
-            place, (*stored, *NO_CACHE, *UNTRACKED), create=True, build_embedder=self._build_embedder
-        )
+        opened = KnowledgeBase.open(place, (*stored, *MEASURING), create=True, build_embedder=self._build_embedder)
         kb = self._stack.enter_context(closing(opened))
         await add_corpus(kb, self.dataset, self._on_progress)
         return kb
@@ -129,14 +124,6 @@ async def open_bench(
         else:
             bench.dataset = load_dataset(data)
         yield bench
-
-
-def uncached(settings: Settings) -> Settings:
-    """Return the settings for measuring: nothing is cached or kept, and measures may look beyond `top_k_limit`."""
-    review = settings.review.model_copy(update={"responses_days": 0.0, "statistics_days": 0.0, "mlflow": ""})
-    rank = settings.rank.model_copy(update={"top_k_limit": 0})
-    cache = CacheSettings(enabled=False, questions=False)
-    return settings.model_copy(update={"cache": cache, "review": review, "rank": rank})
 
 
 def is_questions(data: Path) -> bool:

@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 
 from ragstone.core.access import OWNER, READERS, Reader
 from ragstone.core.listeners import Listeners
-from ragstone.engine.experiments.bench import LIVE, NO_CACHE, UNTRACKED, OnMessage, add_corpus, is_questions, uncached
+from ragstone.engine.experiments.bench import LIVE, OnMessage, add_corpus, is_questions
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.opening import MEASURING, uncached
 from ragstone.question import kind
 from ragstone.review.dataset import Dataset, load
 from ragstone.review.evaluate import evaluate
@@ -62,7 +63,7 @@ async def evaluate_dataset(
         UsageError: ``kb`` has documents outside of the data set.
     """
     if is_questions(data):
-        with closing(KnowledgeBase.open(kb or LIVE, (*NO_CACHE, *overrides), preset=preset)) as live:
+        with closing(KnowledgeBase.open(kb or LIVE, overrides, preset=preset)) as live:
             return await evaluate_questions(
                 live, data, limit=limit, answers=answers, reader=reader, on_progress=on_progress
             )
@@ -70,12 +71,13 @@ async def evaluate_dataset(
     with ExitStack() as stack:
         place = kb or Path(stack.enter_context(TemporaryDirectory(prefix="ragstone-")))
         filled = stack.enter_context(
-            closing(KnowledgeBase.open(place, (*NO_CACHE, *overrides, *UNTRACKED), preset=preset, create=True))
+            closing(KnowledgeBase.open(place, (*overrides, *MEASURING), preset=preset, create=True))
         )
         await add_corpus(filled, dataset, on_progress)
         report = await _evaluated(filled, dataset, limit, answers, reader, on_progress)
-        store = load_settings(overrides, preset=preset).settings.review.mlflow
-        return replace(report, settings={**report.settings, "review.mlflow": store})
+        wanted = stamped(report, load_settings(overrides, preset=preset).settings).settings
+        measured = (one.partition("=")[0] for one in MEASURING)
+        return replace(report, settings={**report.settings, **{path: wanted[path] for path in measured}})
 
 
 async def evaluate_questions(

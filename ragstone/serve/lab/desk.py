@@ -18,8 +18,8 @@ from ragstone.core.access import Reader
 from ragstone.core.answers import Event
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Trace
-from ragstone.engine.experiments.bench import uncached
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.opening import uncached
 from ragstone.serve.cli.screen import explain
 from ragstone.services.models import EXTRACTIVE, choose
 from ragstone.settings import Settings
