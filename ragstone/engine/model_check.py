@@ -11,8 +11,8 @@ from typing import Literal
 from ragstone.core.answers import Message
 from ragstone.core.errors import MissingExtra, RagstoneError, SettingsError
 from ragstone.core.frozen import frozen
-from ragstone.core.import_path import is_importable
 from ragstone.core.request import Deadline, Payer, Request
+from ragstone.engine.captions import refuse_blind
 from ragstone.engine.components import Components
 from ragstone.services.models import refuse_missing_package
 from ragstone.settings import Settings
@@ -46,12 +46,8 @@ def refuse_missing_packages(settings: Settings) -> None:
 
 def why_no_pictures(settings: Settings) -> str:
     """Return why the vision model of the settings can see no pictures here; empty if it can, or if there is none."""
-    if not (name := settings.acquire.captions.model.strip()):
-        return ""
     try:
-        refuse_missing_package(settings.respond.model.model_copy(update={"name": name}), settings.services)
-        if not is_importable("PIL"):
-            raise MissingExtra("Pillow", extra="ocr")
+        refuse_blind(settings)
     except (MissingExtra, SettingsError) as missing:
         return str(missing)
     return ""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hidden import hide
 from kb import READY, open_fast, parts
 from pdf_file import pdf, text
 from pictures import book, in_page, letter, painted, saved, spreadsheet, text_document
@@ -22,7 +23,6 @@ from ragstone.engine import pictured
 from ragstone.engine.captions import KIND
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.leaving import destinations
-from ragstone.engine.parts import models
 from ragstone.serve.as_report import markdown_of
 from ragstone.serve.views import answers
 from ragstone.services import estimate
@@ -333,7 +333,7 @@ def test_says_which_setting_is_missing(opened: Open, folder: Path) -> None:
 
 
 def test_names_the_package_that_is_missing(opened: Open, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "find_spec", dict[str, object]().get)
+    hide(monkeypatch, "PIL")
     with opened() as kb, pytest.raises(MissingExtra, match="Pillow"):
         add(kb, folder)
 

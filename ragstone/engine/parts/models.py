@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 from ragstone import chunk, index, rank
 from ragstone.core.answers import Draft
-from ragstone.core.errors import MissingExtra, SettingsError
+from ragstone.core.errors import SettingsError
 from ragstone.core.frozen import frozen
 from ragstone.core.protocols import (
     Answerer,
@@ -21,7 +19,7 @@ from ragstone.core.records import Evidence
 from ragstone.core.request import Request
 from ragstone.engine.built import BuiltWith, unavailable_embedder
 from ragstone.engine.cached_models import CachedEmbedder, CachedModel, CachedService, CachedTokenEmbedder
-from ragstone.engine.captions import MAX_TOKENS, Captions
+from ragstone.engine.captions import MAX_TOKENS, Captions, refuse_blind
 from ragstone.engine.lazy import Lazy
 from ragstone.engine.leaving import model_address, served_at
 from ragstone.engine.parts.history import HistoryParts
@@ -35,7 +33,7 @@ from ragstone.review.confidence import overall
 from ragstone.review.heuristic import HeuristicJudge
 from ragstone.review.judge import build_judge, marks
 from ragstone.services.metered import Metered, MeteredEmbedder
-from ragstone.services.models import build_chat_model, choose
+from ragstone.services.models import build_chat_model
 from ragstone.settings import Settings
 from ragstone.settings.services import ModelSettings
 from ragstone.storage.cache import Cache
@@ -205,22 +203,14 @@ def _captions(settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> 
     """Return what describes pictures.
 
     Raises:
-        MissingExtra: the package that decodes pictures is not installed.
-        SettingsError: there is no such model, or a setting that it needs is missing.
+        MissingExtra, SettingsError: as of `refuse_blind`.
     """
     name = settings.acquire.captions.model.strip()
     if not name:
         return None
-    if find_spec("PIL") is None:
-        raise MissingExtra("Pillow", extra="ocr")
-    named = ModelSettings(name=name, temperature=0.0, max_tokens=MAX_TOKENS)
-    kind = choose(named, settings.services).name.partition(":")[0]
-    model = None if kind in ("huggingface", "gguf") else _metered(named, settings, history)
-    if model is None:
-        raise SettingsError(
-            f"acquire.captions.model is {name}, which sees no pictures; name a model of a server, such as ollama:NAME"
-        )
-    return Captions(model, cache(), settings.services)
+    refuse_blind(settings)
+    model = _metered(ModelSettings(name=name, temperature=0.0, max_tokens=MAX_TOKENS), settings, history)
+    return Captions(model, cache(), settings.services) if model else None
 
 
 def _cached(named: ModelSettings, settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> ChatModel | None:

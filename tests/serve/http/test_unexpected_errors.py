@@ -81,3 +81,9 @@ def test_offers_pictures_only_if_they_can_be_read(tmp_path: Path, monkeypatch: p
             hide(monkeypatch, "PIL")
             assert "Pillow is not installed; run: " in why_no_pictures(engine.settings)
             assert live.http.get("/me").json()["pictures"] is False
+
+
+@pytest.mark.parametrize("name", ["gguf:model.gguf", "huggingface:some/model", "extractive", "openai:seer"])
+def test_offers_no_pictures_that_a_question_would_refuse(tmp_path: Path, name: str) -> None:
+    with closing(open_fast(tmp_path / "kb", READY, f"acquire.captions.model={name}")) as engine, served(engine) as live:
+        assert live.http.get("/me").json()["pictures"] is False
