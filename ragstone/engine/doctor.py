@@ -112,16 +112,15 @@ def doctor(folder: Path, *, mend: bool = False, patience: Patience | None = None
                 built = BuiltWith(**catalog.built_with())
                 settings = load(remembered=built.remembered(engines_in_use(location.shelf))).settings
                 source = Source(location=location, path=version, catalog=catalog, build_embedder=index.build_embedder)
-                opened = assemble(source, built.settled(settings) if built.embedder else settings, built)
-                of_part = [one for each in of_part for one in (_mended(opened, each) if mend else [each])]
-                vectors_changed = any(one.part == "stored vectors" for one in of_part)
-                for part in _own_indexes(opened):
-                    of_part += _possible(f"index {part}", partial(_check_index, opened, part))
-                if mend:
-                    of_part = _mend_indexes(opened, of_part, vectors_changed=vectors_changed)
-                of_part += _possible("engines", lambda: differences(opened.external_indexes(), mend=mend))
-                source.own.close()
-                source.shared.close()
+                with closing(source.shared), closing(source.own):
+                    opened = assemble(source, built.settled(settings) if built.embedder else settings, built)
+                    of_part = [one for each in of_part for one in (_mended(opened, each) if mend else [each])]
+                    vectors_changed = any(one.part == "stored vectors" for one in of_part)
+                    for part in _own_indexes(opened):
+                        of_part += _possible(f"index {part}", partial(_check_index, opened, part))
+                    if mend:
+                        of_part = _mend_indexes(opened, of_part, vectors_changed=vectors_changed)
+                    of_part += _possible("engines", lambda: differences(opened.external_indexes(), mend=mend))
                 counts = catalog.counts()
                 documents, chunks = counts.documents, counts.chunks
         return Health(folder=str(folder), documents=documents, chunks=chunks, findings=(*findings, *of_part))

@@ -197,7 +197,9 @@ def _erase_documents(
     for path, catalog in others.items():
         catalog.erase([*ids, *earlier], sources)
         settings = BuiltWith(**catalog.built_with()).put_into(version.settings)
-        _rebuild(assemble_other(version, path, catalog, settings), only_engines=True)
+        other = assemble_other(version, path, catalog, settings)
+        with closing(other.source.own):
+            _rebuild(other, only_engines=True)
     version.catalog.erase(ids, sources)
     _rebuild(version)
 

@@ -170,18 +170,18 @@ class Versions:
             path = _version_with(location, BuiltWith.of(settings, _embedder_for(version, settings)))
             with closing(location.catalog(path)) as catalog:
                 other = assemble_other(version, path, catalog, settings)
-                report = await _catch_up(version, other, on_progress)
-                if switch:
-                    with await lock(version, self._versions.patience.endless()):
-                        report = report.plus(await _bring(version, other, difference(version.catalog, catalog)))
-                        catalog.put_notes(version.catalog.notes())
-                        _hand_on_rules(version, other)
-                        _hide_removed(version, catalog)
-                        follow(other)
-                        location.switch(path)
-                        _hide_removed(version, catalog)  # what was removed meanwhile
-                        follow(other)  # external engines now show this version to other programs
-                other.source.own.close()
+                with closing(other.source.own):
+                    report = await _catch_up(version, other, on_progress)
+                    if switch:
+                        with await lock(version, self._versions.patience.endless()):
+                            report = report.plus(await _bring(version, other, difference(version.catalog, catalog)))
+                            catalog.put_notes(version.catalog.notes())
+                            _hand_on_rules(version, other)
+                            _hide_removed(version, catalog)
+                            follow(other)
+                            location.switch(path)
+                            _hide_removed(version, catalog)  # what was removed meanwhile
+                            follow(other)  # external engines now show this version to other programs
             unchanged = version.catalog.counts().documents - report.added - report.updated
             return done(replace(report, unchanged=max(0, unchanged), seconds=time.perf_counter() - started))
 
