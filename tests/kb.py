@@ -6,10 +6,13 @@ import asyncio
 import hashlib
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 from hash_embedder import HashEmbedder
 
 from ragstone import index
@@ -69,6 +72,20 @@ def parts(engine: KnowledgeBase) -> Components:
     """Return the parts of the version in use; they stay open as long as the knowledge base does."""
     with engine.current() as version:
         return version
+
+
+def calls_on_the_loop(monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> list[str]:
+    """Return the calls of a function, as a test makes them, from the thread of an event loop, which they would block."""
+    called, noted = getattr(owner, name), list[str]()
+
+    def calling(*args: Any, **options: Any) -> Any:
+        with suppress(RuntimeError):
+            asyncio.get_running_loop()
+            noted.append(name)
+        return called(*args, **options)
+
+    monkeypatch.setattr(owner, name, calling)
+    return noted
 
 
 async def answered(version: Components, question: str, reader: Reader = OWNER) -> Answer:

@@ -56,6 +56,10 @@ Change = Callable[[Count | None], Count | None]
 class Counts(Protocol):
     """Remembers a count for each key."""
 
+    def get(self, key: Key) -> Count | None:
+        """Return the count of a key, without waiting for those who change counts; None for an unknown key."""
+        ...
+
     def change(self, key: Key, change: Change) -> None:
         """Replace the count of a key with what a function makes of it; nothing changes if it raises an error."""
         ...
@@ -87,6 +91,9 @@ class OwnCounts:
 
     def __init__(self) -> None:
         self._counts: dict[Key, Count] = {}
+
+    def get(self, key: Key) -> Count | None:
+        return self._counts.get(key)
 
     def change(self, key: Key, change: Change) -> None:
         after = change(self._counts.get(key))
@@ -127,24 +134,31 @@ class SharedCounts:
         """Name the folder of the knowledge base; the file is made when it is first used."""
         self._file, self._own, self._lock, self._new = _File(folder / NAME), OwnCounts(), threading.Lock(), 0
 
-    def change(self, key: Key, change: Change) -> None:
-        name = hashlib.sha256(json.dumps(key).encode()).hexdigest()
+    def get(self, key: Key) -> Count | None:
         with self._lock:
-            self._file.run(lambda db: self._change_in(db, name, change), lambda: self._own.change(key, change))
+            return self._file.run(lambda db: self._in(db, _name(key)), lambda: self._own.get(key), begin="BEGIN")
+
+    def change(self, key: Key, change: Change) -> None:
+        with self._lock:
+            self._file.run(lambda db: self._change_in(db, _name(key), change), lambda: self._own.change(key, change))
 
     def close(self) -> None:
         with self._lock:
             self._file.close()
 
-    def _change_in(self, db: sqlite3.Connection, key: str, change: Change) -> None:
+    def _in(self, db: sqlite3.Connection, key: str) -> Count | None:
         row = db.execute("SELECT value, at FROM counts WHERE key = ?", [key]).fetchone()
-        after = change(Count(*row) if row else None)
+        return Count(*row) if row else None
+
+    def _change_in(self, db: sqlite3.Connection, key: str, change: Change) -> None:
+        before = self._in(db, key)
+        after = change(before)
         if after is None:
             db.execute("DELETE FROM counts WHERE key = ?", [key])
             return
         db.execute("INSERT OR REPLACE INTO counts VALUES (?, ?, ?)", [key, after.value, after.at])
-        self._new += row is None
-        if row is None and self._new % TIDY == 0:  # now and then, because it looks at every key
+        self._new += before is None
+        if before is None and self._new % TIDY == 0:  # now and then, because it looks at every key
             oldest = "SELECT at FROM counts ORDER BY at DESC LIMIT 1 OFFSET ?"
             db.execute(f"DELETE FROM counts WHERE at <= ({oldest})", [MOST])  # noqa: S608
 
@@ -202,6 +216,10 @@ class SharedRunning:
             db.execute("DELETE FROM running WHERE key = ? AND server = ?", [key, self._server()])
 
 
+def _name(key: Key) -> str:
+    return hashlib.sha256(json.dumps(key).encode()).hexdigest()
+
+
 def _nothing() -> None:
     pass
 
@@ -224,10 +242,12 @@ class _File:
                 self._db.close()
             self._db = None
 
-    def run(self, work: Callable[[sqlite3.Connection], T], alone: Callable[[], T]) -> T:
+    def run(
+        self, work: Callable[[sqlite3.Connection], T], alone: Callable[[], T], *, begin: str = "BEGIN IMMEDIATE"
+    ) -> T:
         """Return what work in one transaction returns; if the file fails, remove a damaged one and work without it."""
         try:
-            with self._transaction() as db:
+            with self._transaction(begin) as db:
                 return work(db)
         except (sqlite3.OperationalError, OSError):  # busy, full or not writable
             pass
@@ -239,12 +259,12 @@ class _File:
         return alone()
 
     @contextmanager
-    def _transaction(self) -> Generator[sqlite3.Connection]:
+    def _transaction(self, begin: str) -> Generator[sqlite3.Connection]:
         if self._db is None or self._path.stat().st_ino != self._inode:  # another process replaced a damaged file
             self._open()
         db = self._db
         assert db is not None
-        db.execute("BEGIN IMMEDIATE")
+        db.execute(begin)
         try:
             yield db
             db.execute("COMMIT")

@@ -133,7 +133,7 @@ class AsyncRagstone:
         _refuse_nothing(sources)
         given = [one for source in sources for one in _given(source, kind)]
         try:
-            await self._refuse_unreadable(given)
+            await asyncio.to_thread(self._refuse_unreadable, given)
         except SourceError as error:
             if any(isinstance(one, str) and len(one.split()) > 1 and one in str(error) for one in given):
                 raise SourceError(f"{error}; to add a text, say what it is, such as kind='markdown'") from error
@@ -144,7 +144,7 @@ class AsyncRagstone:
         """Make the knowledge base match the sources: add, update and remove; see `Documents.sync`."""
         _refuse_nothing(sources)
         given = [str(source) for source in sources]
-        await self._refuse_unreadable(given)
+        await asyncio.to_thread(self._refuse_unreadable, given)
         return await (await self._opened(create=True)).documents.sync(given, on_progress)
 
     async def crawl(self, site: str, *, force: bool = False, on_progress: OnProgress | None = None) -> AddReport:
@@ -220,7 +220,7 @@ class AsyncRagstone:
     async def _opened(self, *, create: bool = False) -> KnowledgeBase:
         return self._open or await asyncio.to_thread(self.knowledge_base, create=create)
 
-    async def _refuse_unreadable(self, sources: Sequence[str | Document]) -> None:
+    def _refuse_unreadable(self, sources: Sequence[str | Document]) -> None:
         from ragstone.engine.opening import settings_at
         from ragstone.engine.sources import refuse_unreadable
 

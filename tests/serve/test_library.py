@@ -12,10 +12,11 @@ from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 
 import pytest
-from kb import FAST, READY
+from kb import FAST, READY, calls_on_the_loop
 
 from ragstone import Answered, AsyncRagstone, Document, EvidenceFound, Progress, Ragstone, RagstoneError, Reader
 from ragstone.core.errors import Locked, NotFound, SettingsError, SourceError, UsageError
+from ragstone.engine import opening
 
 SETTINGS = (*FAST, READY)
 PUMP = Document(id="pump.md", text="The pump is blue. It runs at night.")
@@ -129,6 +130,19 @@ def test_works_where_a_loop_runs(kb: Ragstone) -> None:
         return kb.ask("Is the pump blue?").answer
 
     assert "blue" in asyncio.run(cell())
+
+
+@pytest.mark.parametrize("method", ["add", "sync"])
+def test_reading_settings_holds_up_no_other_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    noted = calls_on_the_loop(monkeypatch, opening, "settings_at")
+    (tmp_path / "note.txt").write_text("Visitors park behind the mill.")
+
+    async def added() -> None:
+        async with AsyncRagstone(tmp_path / "kb", settings=FAST) as kb:
+            assert (await getattr(kb, method)(tmp_path / "note.txt")).added == 1
+
+    asyncio.run(added())
+    assert not noted
 
 
 def test_progress_is_reported(kb: Ragstone, tmp_path: Path) -> None:

@@ -20,14 +20,7 @@ class Stops:
 
     def has_stopped(self, who: str, run: str) -> bool:
         """Return whether a run was told that it should end."""
-        known = list[Count]()
-
-        def looked_at(found: Count | None) -> Count | None:
-            known.extend([found] if found else [])
-            return found
-
-        self._counts.change(("stopped", who, run), looked_at)
-        return bool(known)
+        return self._counts.get(("stopped", who, run)) is not None
 
     def forget(self, who: str, run: str) -> None:
         """Forget a run that has ended, so that a later one of this name is not stopped."""

@@ -12,12 +12,13 @@ from typing import Any
 import httpx2
 import openai
 import pytest
-from kb import READY, add, open_fast
+from kb import READY, add, calls_on_the_loop, open_fast
 from live import make_key, served
 
 from ragstone.core.access import OWNER
 from ragstone.core.errors import NotFound
 from ragstone.core.records import Document
+from ragstone.engine.history import History
 from ragstone.engine.knowledge_base import KnowledgeBase
 from servers.openapi import Description
 
@@ -53,6 +54,14 @@ def test_answers_with_citations(client: openai.OpenAI, url: str) -> None:
         assert note.title == "Rooms"
     assert response.metadata == {"from": "test"}
     assert response.usage.total_tokens == response.usage.input_tokens + response.usage.output_tokens
+
+
+def test_looking_for_a_conversation_holds_up_no_other_request(
+    client: openai.OpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted = calls_on_the_loop(monkeypatch, History, "turns")
+    assert ask(client, QUESTION, previous_response_id=ask(client, QUESTION).id).output_text
+    assert not noted
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from kb import add, open_fast
+from kb import add, calls_on_the_loop, open_fast
 from live import DOCUMENTS, Live, make_key, served
 from voting import cast, learner_of
 
+from ragstone.engine.learning import Learning
 from ragstone.learning.policy import Choices
 
 PATHS = ("/policies", "/policies/explain")
@@ -34,6 +35,12 @@ def test_policies_are_for_administrators_only(learning: Live) -> None:
         assert learning.http.get(path).status_code == 401
         statuses = {scope: learning.http.get(path, headers=key).status_code for scope, key in keys.items()}
         assert statuses == {"read": 403, "write": 403, "admin": 200}
+
+
+def test_listing_policies_holds_up_no_other_request(learning: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted = calls_on_the_loop(monkeypatch, Learning, "changes")
+    assert learning.http.get("/policies", headers=make_key(learning.engine.folder, "eve", "admin")).json()["policies"]
+    assert not noted
 
 
 def test_returns_policies_and_the_running_trial(learning: Live) -> None:

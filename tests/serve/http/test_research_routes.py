@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -14,6 +16,7 @@ from live import Live, served
 
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.history.counts import NAME, SharedCounts
 from ragstone.serve.http.stops import Stops
 
 LIST = "All documents about parking"
@@ -102,6 +105,14 @@ def test_a_run_is_stopped_until_it_has_ended() -> None:
     assert [stops.has_stopped(who, "mine") for who in ("ann", "bob")] == [True, False]
     stops.forget("ann", "mine")
     assert not stops.has_stopped("ann", "mine")
+
+
+def test_a_look_waits_for_no_process_that_counts(tmp_path: Path) -> None:
+    with closing(Stops(SharedCounts(tmp_path))) as stops:
+        stops.stop("ann", "mine")
+        with closing(sqlite3.connect(tmp_path / NAME, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert stops.has_stopped("ann", "mine")
 
 
 def test_returns_the_evidence_if_requested(server: Live) -> None:

@@ -68,7 +68,7 @@ async def responses(body: ResponsesRequest, request: Request, service: Here, cal
     conversation, session = _conversation(body), ""
     if body.previous_response_id:
         session = _session(body.previous_response_id)
-        if not service.engine.history.turns(session, reader=caller.reader):
+        if not await asyncio.to_thread(partial(service.engine.history.turns, session, reader=caller.reader)):
             raise NotFound("previous_response_id: there is no such conversation; it was not stored, or has expired")
     elif body.store is not False:
         session = uuid.uuid4().hex

@@ -232,14 +232,16 @@ router = APIRouter(tags=["service"])
 @router.get("/policies", responses={**errors.READING})
 async def policies(service: Here, _: Administering) -> PolicyList:
     """List every version of the learned policy; version 0 is the settings alone."""
-    engine = service.engine
-    found = await asyncio.to_thread(engine.learning.policies)
-    learned = await asyncio.to_thread(engine.learning.report)
-    shown = [
-        Policy(version=one.version, parent=one.parent, at=one.at, changes=list(engine.learning.changes(one.version)))
-        for one in found
-    ]
-    return PolicyList(in_use=learned.champion, policies=shown)
+    learning = service.engine.learning
+
+    def listed() -> PolicyList:
+        shown = [
+            Policy(version=one.version, parent=one.parent, at=one.at, changes=list(learning.changes(one.version)))
+            for one in learning.policies()
+        ]
+        return PolicyList(in_use=learning.report().champion, policies=shown)
+
+    return await asyncio.to_thread(listed)
 
 
 @router.get("/policies/explain", responses={**errors.READING})
