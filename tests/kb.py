@@ -75,7 +75,7 @@ def parts(engine: KnowledgeBase) -> Components:
 
 
 def calls_on_the_loop(monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> list[str]:
-    """Return the calls of a function, as a test makes them, from the thread of an event loop, which they would block."""
+    """Return the calls of a function from the thread of an event loop, which they would block; a test makes them."""
     called, noted = getattr(owner, name), list[str]()
 
     def calling(*args: Any, **options: Any) -> Any:

@@ -14,7 +14,9 @@ from ragstone.core.frozen import frozen
 from ragstone.core.request import Deadline, Payer, Request
 from ragstone.engine.captions import refuse_blind
 from ragstone.engine.components import Components
+from ragstone.engine.parts.models import metered
 from ragstone.services.models import refuse_missing_package
+from ragstone.services.running import Trial, tried
 from ragstone.settings import Settings
 
 SECONDS = 30.0
@@ -76,6 +78,21 @@ async def check_models(version: Components, payer: Payer) -> list[ModelCheck]:
     if version.settings.respond.model.name != "extractive":
         out.append(await _timed("respond.model.name", version.settings.respond.model.name, write))
     return out
+
+
+async def try_model(version: Components, name: str, settings: Settings, payer: Payer, seconds: float) -> Trial:
+    """Ask a model one question, in words and as JSON; the payer is charged.
+
+    Raises:
+        SettingsError: it cannot be chosen.
+        ModelError: it cannot be reached, refuses or fails, or the call may exceed a budget.
+    """
+    model = metered(settings.respond.model.model_copy(update={"name": name}), settings, version.history)
+    if model is None:
+        raise SettingsError("extractive is no language model; name one, such as ollama:llama3.2:3b")
+    request = Request.by_owner(deadline=Deadline.after(seconds))
+    request.meter.payer = payer
+    return await tried(model, request)
 
 
 async def _timed(

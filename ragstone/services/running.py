@@ -93,13 +93,13 @@ def model_here(services: ServiceSettings) -> str:
     return next((name for name in found if name), "")
 
 
-async def tried(model: ChatModel) -> Trial:
+async def tried(model: ChatModel, request: Request) -> Trial:
     """Ask a model one question, in words and as JSON.
 
     Raises:
         ModelError: it cannot be reached, refuses or fails.
     """
-    question, request = Message(role="user", content=_ASKED), Request.by_owner()
+    question = Message(role="user", content=_ASKED)
     start, first, reply = time.monotonic(), 0.0, None
     async with aclosing(model.stream((_IN_WORDS, question), request)) as pieces:
         async for piece in pieces:

@@ -143,7 +143,7 @@ def test_key_goes_to_its_own_server_alone():
         running_servers(known, ())
         model = build_chat_model(ModelSettings(name="vllm:qwen"), known)
         assert model is not None
-        asyncio.run(tried(model))
+        asyncio.run(tried(model, Request.by_owner()))
     assert seen
     assert not any(KEY in one for one in seen)
 
@@ -156,7 +156,7 @@ def test_trial_reports_speed_and_form():
     with ScriptedChat(Script(chat=answer, others=VLLM)) as server:
         model = build_chat_model(ModelSettings(name="vllm:qwen"), services("vllm", server))
         assert model is not None
-        trial = asyncio.run(tried(model))
+        trial = asyncio.run(tried(model, Request.by_owner()))
         assert (trial.answer, trial.keeps_form, trial.window) == ("It opened in 1932.", True, 40960)
         assert 0 < trial.first_seconds <= trial.seconds
         assert trial.speed > 0

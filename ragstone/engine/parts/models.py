@@ -209,19 +209,19 @@ def _captions(settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> 
     if not name:
         return None
     refuse_blind(settings)
-    model = _metered(ModelSettings(name=name, temperature=0.0, max_tokens=MAX_TOKENS), settings, history)
+    model = metered(ModelSettings(name=name, temperature=0.0, max_tokens=MAX_TOKENS), settings, history)
     return Captions(model, cache(), settings.services) if model else None
 
 
 def _cached(named: ModelSettings, settings: Settings, history: HistoryParts, cache: Lazy[Cache]) -> ChatModel | None:
     """Return the language model of this name; its calls are metered, limited by the budget, and cached."""
-    model = _metered(named, settings, history)
+    model = metered(named, settings, history)
     if model is None:
         return None
     return CachedModel(model, cache(), (named, settings.services.endpoint(model.name.partition(":")[0])))
 
 
-def _metered(named: ModelSettings, settings: Settings, history: HistoryParts) -> ChatModel | None:
+def metered(named: ModelSettings, settings: Settings, history: HistoryParts) -> ChatModel | None:
     """Return the language model of this name; its calls are metered, and limited by the budget."""
     model, services = build_chat_model(named, settings.services), settings.services
     if model is None:

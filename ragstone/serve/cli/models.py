@@ -70,6 +70,7 @@ def mention_model(kb: Path, settings: Settings) -> None:
 
 def _try(settings: Settings, name: str, *, as_json: bool) -> None:
     from ragstone.core.errors import UsageError
+    from ragstone.core.request import Request
     from ragstone.serve.cli import screen
     from ragstone.serve.views import models as views
     from ragstone.services.models import build_chat_model, choose
@@ -79,5 +80,5 @@ def _try(settings: Settings, name: str, *, as_json: bool) -> None:
     full_name = choose(chosen, settings.services).name
     if (model := build_chat_model(chosen, settings.services)) is None:
         raise UsageError("extractive is no language model; to list models, run: ragstone models")
-    trial = asyncio.run(tried(model))
+    trial = asyncio.run(tried(model, Request.by_owner()))
     screen.show({"name": full_name, **asdict(trial)}, views.trial(full_name, trial), as_json=as_json)

@@ -13,14 +13,14 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, Request
 
 from ragstone.core.answers import Answer, Answered, Event, Outcome, Turn
-from ragstone.core.errors import KnowledgeBaseError, ResponseError, SettingsError
+from ragstone.core.errors import KnowledgeBaseError, ResponseError
 from ragstone.core.filters import Filter
 from ragstone.core.hits import Hits
 from ragstone.core.protocols import Role
 from ragstone.core.request import BILLION, Payer
 from ragstone.core.research import Budget, Effort, ResearchEvent
 from ragstone.engine.knowledge_base import Change, Embedded, KnowledgeBase
-from ragstone.engine.model_check import ModelCheck, check_models
+from ragstone.engine.model_check import ModelCheck, check_models, try_model
 from ragstone.engine.suggestions import Suggestion
 from ragstone.history.audit import Act, Audit
 from ragstone.history.keys import Keys
@@ -41,8 +41,7 @@ from ragstone.serve.http.sign_in.desk import SignInDesk
 from ragstone.serve.http.stops import Stops
 from ragstone.serve.http.sweeper import Sweeper
 from ragstone.serve.http.telemetry import Metrics, QuestionEnd, log_error
-from ragstone.services.models import build_chat_model
-from ragstone.services.running import Trial, tried
+from ragstone.services.running import Trial
 from ragstone.settings import ServeSettings
 
 AnyEvent = TypeVar("AnyEvent", bound=ResearchEvent)
@@ -296,13 +295,11 @@ class Service:
             SettingsError: it cannot be chosen.
             ModelError: it cannot be reached, refuses or fails.
         """
-        async with asyncio.timeout(self.settings.question_seconds), self._slot(caller):
+        seconds = self.settings.question_seconds
+        async with asyncio.timeout(seconds), self._slot(caller) as payer:
             settings = await self.live.settings()
-            chosen = settings.respond.model.model_copy(update={"name": full_name(settings, name)})
-            model = build_chat_model(chosen, settings.services)
-            if model is None:
-                raise SettingsError("extractive is no language model; name one, such as ollama:llama3.2:3b")
-            return await tried(model)
+            with self.engine.current() as version:
+                return await try_model(version, full_name(settings, name), settings, payer, seconds)
 
     @asynccontextmanager
     async def _slot(self, caller: Caller) -> AsyncGenerator[Payer]:

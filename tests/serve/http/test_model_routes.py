@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from fastapi.routing import APIRoute
@@ -12,6 +13,7 @@ from live import DOCUMENTS, Live, make_key, served
 
 from ragstone.history.changed_settings import ChangedSettings
 from ragstone.history.journal import Journal
+from ragstone.history.keys import KeyLimits
 from ragstone.serve.http.routes.models import router
 from servers.openai_server import KEY, Fault, OpenAIServer, refusal
 
@@ -95,6 +97,21 @@ def test_trial_tells_speed_or_problem(live: Live, own: str, model: OpenAIServer)
     tried = live.http.post("/admin/models/try", json={"name": own}).json()
     assert tried["problem"]
     assert tried["trial"] is None
+
+
+def test_trial_is_charged_and_keeps_to_the_budget(tmp_path: Path, model: OpenAIServer) -> None:
+    known = (f"services.servers.own.base_url={model.url}", f"services.servers.own.api_key={KEY}", READY)
+    priced = ("services.prices={m: [1000, 1000]}", "services.budget_per_day=10")  # a reply is reserved at about 4.1
+    with closing(open_fast(tmp_path / "kb", *known, *priced)) as engine, served(engine) as live:
+        poor = make_key(engine.folder, "poor", "admin", limits=KeyLimits(cost_per_day=0.0001))
+        tried = live.http.post("/admin/models/try", json={"name": "own:m"}, headers=poor).json()
+        assert tried["problem"] == ""
+        assert live.http.post("/admin/models/try", json={"name": "own:m"}, headers=poor).status_code == 429
+    tight = (*known, priced[0], "services.budget_per_day=4")
+    with closing(open_fast(tmp_path / "kb", *tight)) as engine, served(engine) as live:
+        rich = make_key(engine.folder, "rich", "admin")
+        tried = live.http.post("/admin/models/try", json={"name": "own:m"}, headers=rich).json()
+        assert "budget_per_day" in tried["problem"]
 
 
 @pytest.mark.parametrize(
