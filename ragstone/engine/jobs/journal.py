@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +13,8 @@ from ragstone.engine.jobs.queue import (
     COLUMNS,
     FREE,
     KEPT,
+    SERVER_TRIES,
     STEP,
-    TRIES,
     Job,
     JobCounts,
     Kind,
@@ -34,9 +34,9 @@ from ragstone.history.store import JournalDatabase, JournalStore
 class JournalJobs:
     """The jobs of a knowledge base in its journal: those of a server, and those for workers."""
 
-    def __init__(self, journal: JournalStore, clock: Callable[[], float] | None = None, tries: int = TRIES) -> None:
-        """Take the journal, a clock of seconds since 1970, by default the journal's, and the most attempts at a job."""
-        self._journal, self._clock, self._tries = journal, clock or journal.clock, tries
+    def __init__(self, journal: JournalStore, tries: int = SERVER_TRIES) -> None:
+        """Take the journal and the most attempts of workers at a job."""
+        self._journal, self._clock, self._tries = journal, journal.clock, tries
 
     def close(self) -> None:
         self._journal.close()
@@ -92,7 +92,7 @@ class JournalJobs:
             for job in _jobs(db, _SERVED, []):
                 if not is_left(job):
                     continue
-                if job.tries >= TRIES:
+                if job.tries >= SERVER_TRIES:
                     _put(db, self.ended(job, error=interrupted_message(job)))
                 else:
                     out.append(replace(job, server=server, state="waiting"))

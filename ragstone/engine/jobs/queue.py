@@ -24,8 +24,8 @@ State = Literal["waiting", "running", "done", "failed"]
 UNFINISHED: tuple[State, ...] = ("waiting", "running")
 KEPT = 500
 """Finished jobs kept per outcome."""
-TRIES = 2
-"""Attempts at a job; a job that was interrupted more often may be what kills its server."""
+SERVER_TRIES = 2
+"""Attempts of servers at a job; one that was interrupted more often may be what kills them. Workers have a setting."""
 STEP = 1e-6
 """Seconds between the times of jobs submitted together, which keep their order."""
 COLUMNS = ("id", "at", "reader", "kind", "what", "state", "server", "tries", "ended", "result", "due")
