@@ -43,13 +43,12 @@ class CopyReport:
     files: int = 0
 
 
-def backup(folder: Path, to: Path, *, uploads: str = UPLOADS) -> CopyReport:
+def backup(folder: Path, to: Path) -> CopyReport:
     """Copy one state of a knowledge base into a new folder, without blocking writers, and return its contents.
 
     Args:
         folder: folder of the knowledge base.
         to: the new folder.
-        uploads: folder of the uploaded files, relative to ``folder`` and to ``to``.
 
     Raises:
         NotFound: there is no knowledge base.
@@ -70,7 +69,7 @@ def backup(folder: Path, to: Path, *, uploads: str = UPLOADS) -> CopyReport:
         _copy_crawls(folder, to)  # first: the catalog must hold every page it calls stored
         _copy_catalog(origin, version, location, new_version)
         _copy_journal(origin, location)
-        files = _copy_files(folder / uploads, to / uploads)  # last: the others may mention new files
+        files = _copy_files(folder / UPLOADS, to / UPLOADS)  # last: the others may mention new files
         location.switch(new_version)
     except BaseException:
         clear_away(to)
@@ -80,9 +79,7 @@ def backup(folder: Path, to: Path, *, uploads: str = UPLOADS) -> CopyReport:
     return copied
 
 
-def restore(
-    source: Path, folder: Path, *, replace: bool = False, patience: Patience | None = None, uploads: str = UPLOADS
-) -> CopyReport:
+def restore(source: Path, folder: Path, *, replace: bool = False, patience: Patience | None = None) -> CopyReport:
     """Restore a copy into a folder, start a new history there, and return its contents.
 
     An existing knowledge base is replaced as in a rebuild: in one step for every process that has it open, and the
@@ -94,7 +91,6 @@ def restore(
         folder: folder of the restored knowledge base.
         replace: whether to replace an existing knowledge base.
         patience: how long to wait for an indexing process.
-        uploads: folder of the uploaded files, relative to ``source`` and to ``folder``.
 
     Raises:
         NotFound: there is no copy.
@@ -125,7 +121,7 @@ def restore(
             raise
         _copy_crawls(source, folder)
         _copy_journal(origin, location)
-        files = _copy_files(source / uploads, folder / uploads)
+        files = _copy_files(source / UPLOADS, folder / UPLOADS)
         location.switch(new_version)  # past this point the version may be in use, so it is outside of the try block
     return replace_(copied, files=files)
 

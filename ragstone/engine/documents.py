@@ -61,21 +61,17 @@ class Documents:
 
     # ------------------------------------------------------------ in
 
-    async def add(
-        self, sources: Sequence[str | Document], on_progress: OnProgress | None = None, *, share: Share | None = None
-    ) -> AddReport:
+    async def add(self, sources: Sequence[str | Document], on_progress: OnProgress | None = None) -> AddReport:
         """Read sources and store their documents; skip unchanged ones.
 
         Args:
             sources: paths of files or folders, addresses, names in ``acquire.connections``, or documents.
             on_progress: called after every commit with what is durable now.
-            share: ingest while other processes do too.
 
         Raises:
             SourceError: a path does not exist, or has nothing to read; nothing of it was stored.
             Locked: another process is indexing.
             SettingsMismatch: this Ragstone would chunk or embed differently from the stored chunks.
-            Conflict: another worker took over; earlier commits stay.
         """
         with self._versions.current() as version:
             settings = version.settings.acquire
@@ -84,7 +80,7 @@ class Documents:
             roots([source for source in sources if isinstance(source, str)], settings, version.folder)
         named = tuple(source if isinstance(source, str) else source.id for source in sources)
         intake = Intake(read=reading(sources), files=files, sources=named, folders=folders(sources, settings))
-        return await self._ingest.run(intake, on_progress, share)
+        return await self._ingest.run(intake, on_progress)
 
     async def add_files(
         self,
@@ -167,7 +163,8 @@ class Documents:
         disk may not be mounted, or a server may be unreachable.
 
         Raises:
-            SourceError, Locked, SettingsMismatch, Conflict: as of `add`.
+            SourceError, Locked, SettingsMismatch: as of `add`.
+            Conflict: another worker took over; earlier commits stay.
         """
         with self._versions.current() as version:
             files, prune = (

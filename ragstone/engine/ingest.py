@@ -89,8 +89,8 @@ class Ingest:
     def __init__(self, versions: OpenVersions) -> None:
         self._versions = versions
 
-    async def run(self, intake: Intake, on_progress: OnProgress | None, share: Share | None) -> AddReport:
-        """Ingest; see `Documents.add` for the errors."""
+    async def run(self, intake: Intake, on_progress: OnProgress | None, share: Share | None = None) -> AddReport:
+        """Ingest; see `Documents.sync` for the errors."""
         with self._versions.current() as version, _tracked(version, intake) as done:
             refuse_other_versions(version)
             if share is None:

@@ -102,31 +102,30 @@ def _listed(endpoint: Endpoint, seconds: float) -> dict[str, Fields]:
 def _window_in(endpoint: Endpoint, model: str, listed: Mapping[str, Fields], seconds: float) -> int:
     none: Fields = {}
     entry = next((one for name, one in listed.items() if _bare(name) == _bare(model)), none)
-    for read in (_of_entry, _of_lmstudio, _of_ollama, _of_llamacpp):
-        try:
-            if window := read(endpoint, model, entry, seconds):
-                return window
-        except OSError:  # another kind of server
-            continue
-    return 0
-
-
-def _of_entry(endpoint: Endpoint, model: str, entry: Fields, seconds: float) -> int:  # noqa: ARG001
     nested = [entry, *(cast(Fields, one) for one in entry.values() if isinstance(one, Mapping))]
-    return next((found for one in nested if (found := _first(one))), 0)
-
-
-def _of_lmstudio(endpoint: Endpoint, model: str, entry: Fields, seconds: float) -> int:
-    if _kind(endpoint) != "lmstudio":
+    if window := next((found for one in nested if (found := _first(one))), 0):
+        return window
+    try:
+        match _kind(endpoint):
+            case "lmstudio":
+                return _of_lmstudio(endpoint, model, seconds)
+            case "ollama":
+                return _of_ollama(endpoint, model, seconds)
+            case "llamacpp":
+                return _of_llamacpp(endpoint, seconds)
+            case _:
+                return 0
+    except OSError:  # another kind of server
         return 0
+
+
+def _of_lmstudio(endpoint: Endpoint, model: str, seconds: float) -> int:
     entry = _json(f"{_root(endpoint)}/api/v0/models/{quote(model)}", endpoint.key, seconds)
     return _first(entry) if entry.get("state") == "loaded" else min(_first(entry), SMALL_WINDOW)
 
 
-def _of_ollama(endpoint: Endpoint, model: str, entry: Fields, seconds: float) -> int:  # noqa: ARG001
+def _of_ollama(endpoint: Endpoint, model: str, seconds: float) -> int:
     """Return the window that Ollama uses, which is smaller than the one that the model could have."""
-    if _kind(endpoint) != "ollama":
-        return 0
     running = _json(f"{_root(endpoint)}/api/ps", endpoint.key, seconds).get("models")
     for one in cast("Sequence[Fields]", running or ()):
         if _bare(str(one.get("name", ""))) == _bare(model) and _first(one):
@@ -138,9 +137,7 @@ def _of_ollama(endpoint: Endpoint, model: str, entry: Fields, seconds: float) ->
     return min([SMALL_WINDOW, *(int(value) for name, value in info.items() if name.endswith(".context_length"))])
 
 
-def _of_llamacpp(endpoint: Endpoint, model: str, entry: Fields, seconds: float) -> int:  # noqa: ARG001
-    if _kind(endpoint) != "llamacpp":
-        return 0
+def _of_llamacpp(endpoint: Endpoint, seconds: float) -> int:
     told = _json(f"{_root(endpoint)}/props", endpoint.key, seconds)
     return _first(cast(Fields, told.get("default_generation_settings") or {}))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 
@@ -90,7 +90,6 @@ def build_app(
     engine: KnowledgeBase,
     settings: ServeSettings | None = None,
     *,
-    extra_routers: Sequence[APIRouter] = (),
     processes: int = 1,
     warm_first: bool = False,
 ) -> FastAPI:
@@ -99,7 +98,6 @@ def build_app(
     Args:
         engine: the knowledge base.
         settings: those of the engine if not given.
-        extra_routers: more routes.
         processes: how many processes serve this knowledge base, this one included.
         warm_first: whether to load the models before the first connection is accepted.
     """
@@ -146,7 +144,7 @@ def build_app(
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.service = service
-    routers = (*ROUTERS, *_optional_routers(), *extra_routers)
+    routers = (*ROUTERS, *_optional_routers())
     for router in routers:
         app.include_router(router)
     errors.install(app, [route for router in routers for route in router.routes])

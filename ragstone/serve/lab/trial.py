@@ -248,13 +248,13 @@ class Latency:
     most: float
 
 
-def reliability(outcomes: Sequence[Outcome], bins: int = BINS) -> Reliability | None:
-    """Return the calibration of predictions in bins of equal width, or None without outcomes."""
+def reliability(outcomes: Sequence[Outcome]) -> Reliability | None:
+    """Return the calibration of predictions in `BINS` of equal width, or None without outcomes."""
     if not outcomes:
         return None
     groups: dict[int, list[Outcome]] = {}
     for one in outcomes:
-        groups.setdefault(min(bins - 1, int(one.predicted * bins)), []).append(one)
+        groups.setdefault(min(BINS - 1, int(one.predicted * BINS)), []).append(one)
     found = tuple(_bin(groups[number]) for number in sorted(groups))
     return Reliability(
         bins=found,

@@ -15,6 +15,8 @@ from ragstone.serve.views.blocks import Block, Line, Table, count, line, moment,
 
 MAX_DECISIONS = 12
 """Decisions that explain shows."""
+MAX_LISTED = 200
+"""Decisions of a table."""
 QUIET = ("went on", "watched", "waited")
 """Actions that changed nothing."""
 ARMS = ("version", "", "share", "questions", "votes", "liked", "difference", "evidence", "needs", "changes")
@@ -118,11 +120,11 @@ def proofs(found: Sequence[ArmReport]) -> list[str]:
     return [_proof(one) for one in found if one.role == "challenger"]
 
 
-def decisions(found: Sequence[DecisionReport], most: int = 200) -> Table:
+def decisions(found: Sequence[DecisionReport]) -> Table:
     """Return a table of decisions, newest first."""
     rows = [
         (moment(one.at), one.action, one.why, f"{one.votes:,}", f"version {one.champion}")
-        for one in found[: -most - 1 : -1]
+        for one in found[: -MAX_LISTED - 1 : -1]
     ]
     return table(("when (UTC)", "action", "why", "votes", "in use afterwards"), rows, numbers=(3,))
 

@@ -25,7 +25,6 @@ Relations: TypeAlias = Mapping[str, tuple[str, str]]
 _BIGGEST = 100_000_000
 """Bytes that a part may expand to. Word limits its own documents to much less."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_CORE = "{http://schemas.openxmlformats.org/package/2006/metadata/core-properties}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
 _ADDED = ("docProps/custom.xml", "meta.xml")
