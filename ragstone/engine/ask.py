@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from ragstone.core.answers import Answered, Draft, Event, EvidenceFound, Turn
-from ragstone.core.errors import ResponseError
+from ragstone.core.answers import Event, Turn
 from ragstone.core.filters import Filter
 from ragstone.core.request import Request
-from ragstone.core.timing import Timings, timed
+from ragstone.core.timing import Timings
 from ragstone.engine.components import Components
 from ragstone.engine.drafting import Drafting
 from ragstone.engine.finding import Checked, Finding, Several
-from ragstone.engine.keeping import answer_of, judged, kept
+from ragstone.engine.keeping import to_the_end, turns_before
 from ragstone.engine.replying import Replying
 from ragstone.engine.search import Search
 from ragstone.question import Context, read
@@ -42,10 +40,7 @@ class Ask:
         Closing the generator stops all work, including a language model.
         """
         version, timings = self._version, Timings()
-        if session:  # the journal may be busy, so it is read in a thread
-            session = request.reader.session(session)
-            turns = version.history.conversations().before
-            before = (*await asyncio.to_thread(turns, session, version.count_tokens), *before)
+        session, before = await turns_before(version, session, before, request)
         allowed = self._search.filter_of(text, where, request)
         with timings.stage("understand"):
             question = read(text, Context(before=before, entities=version.settings.query.entities))
@@ -61,26 +56,12 @@ class Ask:
             checked = await self._finding.found(question, before, allowed, request, timings)
             replied = self._replying.unmatched(checked.evidence, allowed, request)
             replied = replied or await self._replying.clarification(checked.evidence, before, request)
-        yield EvidenceFound(evidence=checked.evidence)
-        draft: Draft | None = None
         if replied:
             events = self._drafting.given(replied, request)
         elif several and version.models.chat() is None:  # a model answers them in one reply
             events = self._drafting.each(several, before, request)
         else:
             events = self._drafting.drafted(checked, before, request)
-        async with aclosing(timed(events, timings, "answer")) as parts:
-            async for part in parts:
-                if isinstance(part, Draft):
-                    draft = part
-                else:
-                    yield part
-        if draft is None:
-            raise ResponseError("the answerer ended without an answer")
-        draft, scores = await judged(version, checked.evidence, draft, request, timings)
-        answer = answer_of(version, checked, draft, scores, request, timings)
-        degraded = bool(checked.evidence.missing) or draft.degraded
-        if request.meter.purpose == "question":
-            version.history.statistics().note_answer(answer, degraded=degraded, cached=version.settings.cache.enabled)
-        answer = await asyncio.to_thread(kept, version, answer, session, checked.evidence, request)
-        yield Answered(answer=answer, stages=timings.stages())
+        async with aclosing(to_the_end(version, checked, events, request, timings, session)) as told:
+            async for event in told:
+                yield event

@@ -1,17 +1,30 @@
-"""The end of a question: the judge's scores, the answer that interfaces show, and its entry in the journal."""
+"""What a question takes from the journal, the earlier turns, and what becomes of it: the judged, stored answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from ragstone.core.access import Reader, conversation_group
-from ragstone.core.answers import Answer, Citation, Draft, JudgeScores, Turn
-from ragstone.core.errors import KnowledgeBaseError
+from ragstone.core.answers import (
+    Answer,
+    Answered,
+    Citation,
+    Draft,
+    Event,
+    EvidenceFound,
+    JudgeScores,
+    SentenceClosed,
+    TextWritten,
+    Turn,
+)
+from ragstone.core.errors import KnowledgeBaseError, ResponseError
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
-from ragstone.core.timing import Timings
+from ragstone.core.timing import Timings, timed
 from ragstone.engine.attached import attached_to
 from ragstone.engine.cited import sources_of, with_cited
 from ragstone.engine.components import Components
@@ -20,8 +33,52 @@ from ragstone.respond.drafts import summary
 from ragstone.review.confidence import confidence
 from ragstone.review.judge import marks
 
+Parts = AsyncGenerator[TextWritten | SentenceClosed | Draft]
+"""What an answerer yields: the text while it is written and checked, and last the draft."""
 
-async def judged(
+
+async def turns_before(
+    version: Components, session: str, before: Sequence[Turn], request: Request
+) -> tuple[str, Sequence[Turn]]:
+    """Return the name under which the reader's conversation is stored, and its turns with those that were given."""
+    if not session:
+        return session, before
+    session = request.reader.session(session)
+    turns = version.history.conversations().before  # the journal may be busy, so it is read in a thread
+    return session, (*await asyncio.to_thread(turns, session, version.count_tokens), *before)
+
+
+async def to_the_end(
+    version: Components, checked: Checked, parts: Parts, request: Request, timings: Timings, session: str
+) -> AsyncGenerator[Event]:
+    """Yield the evidence, the answer while it is written and checked, and the whole answer."""
+    yield EvidenceFound(evidence=checked.evidence)
+    draft: Draft | None = None
+    async with aclosing(timed(parts, timings, "answer")) as told:
+        async for part in told:
+            if isinstance(part, Draft):
+                draft = part
+            else:
+                yield part
+    if draft is None:
+        raise ResponseError("the answerer ended without an answer")
+    yield await finished(version, checked, draft, request, timings, session)
+
+
+async def finished(
+    version: Components, checked: Checked, draft: Draft, request: Request, timings: Timings, session: str
+) -> Answered:
+    """Return the last event of a question: the judged and stored answer."""
+    draft, scores = await _judged(version, checked.evidence, draft, request, timings)
+    answer = _answer_of(version, checked, draft, scores, request, timings)
+    if request.meter.purpose == "question":
+        degraded = bool(checked.evidence.missing) or draft.degraded
+        version.history.statistics().note_answer(answer, degraded=degraded, cached=version.settings.cache.enabled)
+    answer = await asyncio.to_thread(_kept, version, answer, session, checked.evidence, request)
+    return Answered(answer=answer, stages=timings.stages())
+
+
+async def _judged(
     version: Components, evidence: Evidence, draft: Draft, request: Request, timings: Timings
 ) -> tuple[Draft, JudgeScores | None]:
     """Return a draft with the scores of the judge, if there is one; a failure becomes a notice of the draft."""
@@ -33,7 +90,7 @@ async def judged(
     return (replace(draft, notices=(*draft.notices, problem)) if problem else draft), scores
 
 
-def answer_of(
+def _answer_of(
     version: Components, checked: Checked, draft: Draft, scores: JudgeScores | None, request: Request, timings: Timings
 ) -> Answer:
     """Return the answer that a draft becomes.
@@ -98,7 +155,7 @@ def _of_pictures(citations: Sequence[Citation]) -> Iterator[str]:
         yield f"{listed} {quotes} of a picture, not words of the document: {model} wrote it"
 
 
-def kept(version: Components, answer: Answer, session: str, evidence: Evidence, request: Request) -> Answer:
+def _kept(version: Components, answer: Answer, session: str, evidence: Evidence, request: Request) -> Answer:
     """Return the answer once it is written to the journal, and whether it is private.
 
     A failure becomes one of its notices.

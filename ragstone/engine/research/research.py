@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from ragstone.core.access import both
-from ragstone.core.answers import Answered, Draft, Event, EvidenceFound, SentenceClosed, TextWritten, Turn
+from ragstone.core.answers import Draft, EvidenceFound, Turn
 from ragstone.core.errors import ResponseError, RetrievalError
 from ragstone.core.filters import Filter, In
 from ragstone.core.frozen import frozen
@@ -33,9 +33,8 @@ from ragstone.engine.cited import refuse_misquotes
 from ragstone.engine.components import Components
 from ragstone.engine.drafting import Drafting
 from ragstone.engine.finding import Checked, Finding
-from ragstone.engine.keeping import answer_of, judged, kept
+from ragstone.engine.keeping import finished, to_the_end, turns_before
 from ragstone.engine.passages import with_passages
-from ragstone.engine.replied import Replied
 from ragstone.engine.replying import Replying
 from ragstone.engine.research.actions import READ, Actions, plannable
 from ragstone.engine.research.by_model import ModelPlanner, planning_prompt
@@ -57,8 +56,6 @@ from ragstone.respond.report import comparison_draft, list_draft, with_chain
 
 EXPECTED = 8
 """Actions that a question of several steps takes by rules."""
-
-Parts = AsyncGenerator[TextWritten | SentenceClosed | Draft]
 
 
 @frozen
@@ -120,24 +117,23 @@ class Research:
                         yield spending.forecast(effort, actions=1, plans=0, parts=int(bool(event.evidence.hits)))
                     yield event
             return
-        if session:  # the journal may be busy, so it is read in a thread
-            session = request.reader.session(session)
-            turns = version.history.conversations().before
-            before = (*await asyncio.to_thread(turns, session, version.count_tokens), *before)
+        session, before = await turns_before(version, session, before, request)
         question = read(text, Context(before=before, entities=version.settings.query.entities))
         earlier = await asyncio.to_thread(findings, version, session, request) if session and before else []
         is_told = False
         async with aclosing(self._laid_out(question, earlier, effort, allowed, request, spending)) as events:
             async for event in events:
                 if isinstance(event, _LaidOut):
-                    yield await self._answered(event.draft, event.checked, request, timings, session)
+                    yield await finished(version, event.checked, event.draft, request, timings, session)
                     return
                 is_told = is_told or isinstance(event, Forecast)
                 yield event
         if replied := await Replying(version, self._search).reply(question, before, allowed, request, timings):
             if not is_told:
                 yield spending.forecast(effort, actions=1, plans=0, parts=int(replied.planned is not None))
-            async with aclosing(self._replied(replied, request, timings, session)) as events:
+            parts = Drafting(version).given(replied, request)
+            checked_reply = Checked(evidence=replied.evidence)
+            async with aclosing(to_the_end(version, checked_reply, parts, request, timings, session)) as events:
                 async for event in events:
                     yield event
             return
@@ -187,7 +183,7 @@ class Research:
         if len(drafts) > 1:
             whole = together([one.evidence.question.wording.typed for one in checked], drafts)
             evidence = _merged(question, checked)
-        yield await self._answered(whole, evidence, request, timings, session)
+        yield await finished(version, evidence, whole, request, timings, session)
 
     async def _begun(
         self, point: Question, before: Sequence[Turn], where: Filter | None, request: Request, timings: Timings
@@ -204,22 +200,6 @@ class Research:
         if model is None or not asks_model:
             return [RulePlanner()]
         return [RulePlanner(), ModelPlanner(model, spending, tools)]
-
-    async def _replied(
-        self, replied: Replied, request: Request, timings: Timings, session: str
-    ) -> AsyncGenerator[Event]:
-        """Yield the events of a reply that needs no research."""
-        yield EvidenceFound(evidence=replied.evidence)
-        draft: Draft | None = None
-        async with aclosing(Drafting(self._version).given(replied, request)) as parts:
-            async for part in parts:
-                if isinstance(part, Draft):
-                    draft = part
-                else:
-                    yield part
-        if draft is None:
-            raise ResponseError("the answerer ended without an answer")
-        yield await self._answered(draft, Checked(evidence=replied.evidence), request, timings, session)
 
     async def _laid_out(
         self,
@@ -293,18 +273,6 @@ class Research:
         whole = with_chain(draft, notes.quotes(), language)
         refuse_misquotes(whole.citations, checked.evidence)
         return whole
-
-    async def _answered(
-        self, draft: Draft, checked: Checked, request: Request, timings: Timings, session: str
-    ) -> Answered:
-        """Return the last event: the judged and stored answer."""
-        version = self._version
-        draft, scores = await judged(version, checked.evidence, draft, request, timings)
-        answer = answer_of(version, checked, draft, scores, request, timings)
-        degraded = bool(checked.evidence.missing) or draft.degraded
-        version.history.statistics().note_answer(answer, degraded=degraded, cached=version.settings.cache.enabled)
-        answer = await asyncio.to_thread(kept, version, answer, session, checked.evidence, request)
-        return Answered(answer=answer, stages=timings.stages())
 
 
 def _of_list(
