@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from ragstone.core.access import both
 from ragstone.core.answers import Adequacy, Turn
@@ -13,7 +13,7 @@ from ragstone.core.catalog import DocumentSummary
 from ragstone.core.filters import Filter, In
 from ragstone.core.frozen import frozen
 from ragstone.core.question import Question, Wishes
-from ragstone.core.records import Evidence
+from ragstone.core.records import Evidence, Hit
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.by_name import ByName, Meant, titles
@@ -76,29 +76,12 @@ class Finding:
         """
         parts = [await self.found(one, before, where, request, timings) for one in question.parts]
         whole = await self._evidence(replace(question, parts=()), before, where, request, timings)
-        evidence = [*(one.evidence for one in parts), whole]
-        ranks = zip_longest(*(one.hits for one in evidence))
-        hits = {hit.chunk.id: hit for rank in ranks for hit in rank if hit}
-        notices = dict.fromkeys(notice for one in evidence for notice in one.notices)
-        merged = replace(
-            evidence[0],
-            question=replace(question, language=question.language or evidence[0].question.language),
-            hits=tuple(hits.values()),
-            missing=tuple(dict.fromkeys(problem for one in evidence for problem in one.missing)),
-            notices=tuple(notices),
-            considered=tuple({one.document_id: one for some in evidence for one in some.considered}.values()),
-            tables=tuple({hit.chunk.id: hit for one in evidence for hit in one.tables}.values()),
-            steps=tuple(step for one in evidence for step in one.steps),
-            rows=(),
-            further=tuple({hit.chunk.id: hit for one in evidence for hit in one.further}.values()),
-            versions=tuple({hit.chunk.id: hit for one in evidence for hit in one.versions}.values()),
-            passages=(),
-        )
-        merged = await asyncio.to_thread(with_passages, self._version, merged)
+        every = merged(question, [*(one.evidence for one in parts), whole])
+        every = await asyncio.to_thread(with_passages, self._version, every)
         estimated = [one.answerability for one in parts if one.answerability is not None]
         rated = [one.adequacy for one in parts if one.adequacy]
         together = Checked(
-            evidence=merged,
+            evidence=every,
             # A message is refused only if none of its questions can be answered.
             adequacy=max(rated, key=lambda one: one.confidence) if len(rated) == len(parts) else None,
             answerability=min(estimated, default=None),
@@ -157,6 +140,28 @@ class Finding:
         web_searched = any(one.type == "web" for one in outside)
         adequacy = None if useful else adequacy
         return Checked(evidence=evidence, adequacy=adequacy, answerability=enough, web_searched=web_searched)
+
+
+def merged(question: Question, every: Sequence[Evidence]) -> Evidence:
+    """Return the evidence of several questions as one: the best hits of each first, without rows and passages."""
+
+    def once(hits: Iterable[Hit | None]) -> tuple[Hit, ...]:
+        return tuple({hit.chunk.id: hit for hit in hits if hit}.values())
+
+    return replace(
+        every[0],
+        question=replace(question, language=question.language or every[0].question.language),
+        hits=once(chain.from_iterable(zip_longest(*(one.hits for one in every)))),
+        missing=tuple(dict.fromkeys(problem for one in every for problem in one.missing)),
+        notices=tuple(dict.fromkeys(notice for one in every for notice in one.notices)),
+        considered=tuple({one.document_id: one for some in every for one in some.considered}.values()),
+        tables=once(hit for one in every for hit in one.tables),
+        steps=tuple(step for one in every for step in one.steps),
+        rows=(),
+        further=once(hit for one in every for hit in one.further),
+        versions=once(hit for one in every for hit in one.versions),
+        passages=(),
+    )
 
 
 def unfulfilled(wishes: Wishes) -> str:

@@ -32,7 +32,7 @@ from ragstone.engine.assembly import quoting, under
 from ragstone.engine.cited import refuse_misquotes
 from ragstone.engine.components import Components
 from ragstone.engine.drafting import Drafting
-from ragstone.engine.finding import Checked, Finding
+from ragstone.engine.finding import Checked, Finding, merged
 from ragstone.engine.keeping import finished, to_the_end, turns_before
 from ragstone.engine.passages import with_passages
 from ragstone.engine.replying import Replying
@@ -328,20 +328,16 @@ async def _taken(
 
 
 def _merged(question: Question, checked: Sequence[Checked]) -> Checked:
-    """Return the evidence of several questions as one."""
+    """Return the evidence of several questions as one, in their order, with all that their answers read."""
     every = [one.evidence for one in checked]
     hits = {hit.chunk.id: hit for one in every for hit in one.hits}
     others = {hit.chunk.id: hit for one in every for hit in (*one.tables, *one.versions, *one.further)}
     whole = replace(
-        every[0],
-        question=replace(question, language=question.language or every[0].question.language),
+        merged(question, every),
         hits=tuple(hits.values()),
-        missing=tuple(dict.fromkeys(problem for one in every for problem in one.missing)),
-        notices=tuple(dict.fromkeys(notice for one in every for notice in one.notices)),
         versions=tuple(hit for id, hit in others.items() if id not in hits),
         tables=(),
         further=(),
-        steps=tuple(step for one in every for step in one.steps),
         rows=tuple(rows for one in every for rows in one.rows),
         passages=tuple(passage for one in every for passage in one.passages),
     )
