@@ -76,10 +76,10 @@ class Steps:
         if not self._settings.steps or len(first.hits) < 2:
             return Joined(hits=first.hits)
         try:
-            asked = self._weighed(first.asked, request)
+            asked = weighed(self._version, first.asked, request)
         except Damaged:  # keyword search reports it
             return Joined(hits=first.hits)
-        best = [_passage(hit) for hit in first.hits[: min(first.k, JOINED)]]
+        best = [passage_of(hit) for hit in first.hits[: min(first.k, JOINED)]]
         parts = steps.parts_of(first.asked)
         absent = [part for part in parts if not any(part.is_in(passage.all) for passage in best)]
         is_open = steps.leaves_open(asked, best, self._version.indexes.terms().unseen(), first.asked.wording.language)
@@ -89,14 +89,9 @@ class Steps:
 
     async def candidates(self, first: FirstSearch, request: Request) -> tuple[steps.Joining, list[Hit]]:
         """Return the candidates of an open question as they are joined, and their hits; for fitting."""
-        asked = self._weighed(first.asked, request)
+        asked = weighed(self._version, first.asked, request)
         search = _Search(self._version, first, asked, request)
-        return await search.candidates([_passage(hit) for hit in first.hits[:JOINED]])
-
-    def _weighed(self, question: Question, request: Request) -> steps.Weighed:
-        words = steps.content(question.wording.text)
-        weights = self._version.indexes.words().weigh(words, request)
-        return steps.Weighed(text=question.wording.text, weights=dict(zip(words, weights, strict=True)))
+        return await search.candidates([passage_of(hit) for hit in first.hits[:JOINED]])
 
 
 class _Search:
@@ -125,7 +120,7 @@ class _Search:
         first = self._first
         self._add(first.more(CANDIDATES))
         for part in absent:
-            found = [hit for hit in await self._also(part.question) if part.is_in(_passage(hit).all)]
+            found = [hit for hit in await self._also(part.question) if part.is_in(passage_of(hit).all)]
             self._keep(found, part.name)
         if best:
             await self._search_names(best)
@@ -164,13 +159,7 @@ class _Search:
 
     def _joining(self) -> tuple[steps.Joining, list[Hit]]:
         hits = list(self._hits.values())
-        candidates = [steps.Candidate(id=hit.chunk.id, passage=_passage(hit), score=hit.score) for hit in hits]
-        indexes, request = self._version.indexes, self._request
-
-        def rarity(words: Sequence[str]) -> Sequence[float]:
-            return indexes.words().weigh(words, request)
-
-        return steps.Joining(self._asked, candidates, rarity, indexes.terms().unseen()), hits
+        return joining_of(self._version, self._asked, hits, self._request), hits
 
     def _add(self, hits: Iterable[Hit], *, scored: bool = True) -> None:
         """Add candidates; those of a further search have other scores, so they come last."""
@@ -230,16 +219,8 @@ class _Search:
             ):
                 continue
             source = hits[chosen.by]
-            named = target if chosen.link.kind == "title" else source
-            searched = name_of(named.chunk) if chosen.link.kind != "name" else _passage(source).shown(chosen.link.name)
-            step = SearchStep(
-                searched=searched,
-                target=target.chunk.id,
-                found=name_of(source.chunk),
-                source=source.chunk.id,
-                adds=round(self._asked.added(_passage(target).all, _passage(source).all), 4),
-            )
-            self._steps.append(step)
+            adds = self._asked.added(passage_of(target).all, passage_of(source).all)
+            self._steps.append(search_step(target, source, chosen.link, adds))
 
     def _scored(self, hits: Sequence[Hit]) -> list[Hit]:
         """Return the hits with the searches that found them, and with non-increasing scores."""
@@ -290,7 +271,34 @@ def within(hits: Iterable[Hit], steps: Iterable[SearchStep]) -> tuple[SearchStep
     return tuple(step for step in steps if step.target in shown and step.source in shown)
 
 
-def _passage(hit: Hit) -> steps.Passage:
+def weighed(version: Components, question: Question, request: Request) -> steps.Weighed:
+    """Return the words of a question, each with its weight."""
+    words = steps.content(question.wording.text)
+    weights = version.indexes.words().weigh(words, request)
+    return steps.Weighed(text=question.wording.text, weights=dict(zip(words, weights, strict=True)))
+
+
+def joining_of(version: Components, asked: steps.Weighed, hits: Sequence[Hit], request: Request) -> steps.Joining:
+    """Return the candidates of a question, from which those that answer together are chosen."""
+    candidates = [steps.Candidate(id=hit.chunk.id, passage=passage_of(hit), score=hit.score) for hit in hits]
+    words = version.indexes.words()
+    return steps.Joining(asked, candidates, lambda names: words.weigh(names, request), version.indexes.terms().unseen())
+
+
+def search_step(target: Hit, source: Hit, link: steps.Link, adds: float) -> SearchStep:
+    """Return what led from one passage to another, which adds this share of the question."""
+    named = target if link.kind == "title" else source
+    return SearchStep(
+        searched=passage_of(source).shown(link.name) if link.kind == "name" else name_of(named.chunk),
+        target=target.chunk.id,
+        found=name_of(source.chunk),
+        source=source.chunk.id,
+        adds=round(adds, 4),
+    )
+
+
+def passage_of(hit: Hit) -> steps.Passage:
+    """Return a hit, read for links."""
     return _read(hit.chunk.title, hit.chunk.text)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from ragstone.chunk import sentences
 from ragstone.core.naming import name_of
@@ -14,6 +13,7 @@ from ragstone.core.request import Request
 from ragstone.core.research import Action, ActionTaken, Notebook
 from ragstone.core.search_step import SearchStep
 from ragstone.engine.components import Components
+from ragstone.engine.steps import joining_of, passage_of, search_step, weighed
 from ragstone.query import steps
 from ragstone.respond.overview.telling import can_be_quoted
 from ragstone.respond.proof.records import Quote
@@ -28,7 +28,6 @@ QUOTED, SENTENCES = 4, 2
 """Passages that are quoted, and sentences of each."""
 TITLE = 0.5
 """What the title of a linked passage counts in a sentence; all words of the question together count 1."""
-_KEPT = 512
 
 
 class Notes:
@@ -37,9 +36,7 @@ class Notes:
     def __init__(self, version: Components, question: Question, request: Request) -> None:
         self._version, self._request = version, request
         self.question = question
-        words = steps.content(question.wording.text)
-        weights = version.indexes.words().weigh(words, request)
-        self._asked = steps.Weighed(text=question.wording.text, weights=dict(zip(words, weights, strict=True)))
+        self._asked = weighed(version, question, request)
         self._unseen = version.indexes.terms().unseen()
         self._hits, self._taken = dict[str, Hit](), list[ActionTaken]()
         self._chosen: list[tuple[Hit, steps.Chosen]] | None = None
@@ -74,9 +71,7 @@ class Notes:
         """Return the passages that answer together, best first, each with what led to it."""
         if self._chosen is None:
             hits = self.hits[:MOST_READ]
-            candidates = [steps.Candidate(id=hit.chunk.id, passage=passage_of(hit), score=hit.score) for hit in hits]
-            words, request = self._version.indexes.words(), self._request
-            joining = steps.Joining(self._asked, candidates, lambda names: words.weigh(names, request), self._unseen)
+            joining = joining_of(self._version, self._asked, hits, self._request)
             self._chosen = [(hits[one.place], one) for one in joining.choose(TOGETHER)]
         return self._chosen
 
@@ -88,25 +83,12 @@ class Notes:
 
     def steps(self) -> tuple[SearchStep, ...]:
         """Return what led to each of the passages that answer together."""
-        hits, found = self.hits, list[SearchStep]()
-        for hit, chosen in self.together():
-            if chosen.by is None or chosen.link is None:
-                continue
-            source = hits[chosen.by]
-            if chosen.link.kind == "name":
-                searched = passage_of(source).shown(chosen.link.name)
-            else:
-                searched = name_of((hit if chosen.link.kind == "title" else source).chunk)
-            found.append(
-                SearchStep(
-                    searched=searched,
-                    target=hit.chunk.id,
-                    found=name_of(source.chunk),
-                    source=source.chunk.id,
-                    adds=round(self._asked.share(chosen.adds), 4),
-                )
-            )
-        return tuple(found)
+        hits = self.hits
+        return tuple(
+            search_step(hit, hits[chosen.by], chosen.link, self._asked.share(chosen.adds))
+            for hit, chosen in self.together()
+            if chosen.by is not None and chosen.link is not None
+        )
 
     def names(self) -> list[str]:
         """Return the names to which the passages lead that answer together, those nearest to the question first."""
@@ -164,13 +146,3 @@ class Notes:
             taken=tuple(self._taken),
             open=self.open(),
         )
-
-
-def passage_of(hit: Hit) -> steps.Passage:
-    """Return a hit, read for links."""
-    return _read(hit.chunk.title, hit.chunk.text)
-
-
-@lru_cache(maxsize=_KEPT)
-def _read(title: str, text: str) -> steps.Passage:
-    return steps.Passage(title, text)
