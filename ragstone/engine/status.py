@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 
 from ragstone.catalog.location import Location
@@ -78,38 +78,28 @@ def status_of(version: Components, reader: Reader) -> Status:
 
     Readers other than the owner see only their documents, and no skipped sources, costs, jobs or caches.
     """
-    if not reader.is_owner:
-        return _readable_status(version, reader)
-    counts, location = version.catalog.counts(), version.location
     own = _readable_status(version, reader)
-    engines = tuple(leg.status() for leg in version.external_indexes())
+    if not reader.is_owner:
+        return own
     costs = None
     with suppress(KnowledgeBaseError):  # `ragstone doctor` reports the faults of the journal
         costs = version.history.spending().costs()
-    return Status(
-        folder=str(version.folder),
-        built_with=version.built,
-        documents=own.documents,
-        rows=own.rows,
-        tables=own.tables,
-        chunks=own.chunks,
-        generation=counts.generation,
-        behind=own.behind,
+    return replace(
+        own,
         megabytes=megabytes(version.source.path),
-        others=_other_versions(location),
+        others=_other_versions(version.location),
         skipped=tuple(version.catalog.skipped()),
         cache=by_level(version.cache().status()),
         costs=costs,
-        engines=engines,
         substitutes=tuple(one.told for one in version.substitutes),
-        catalog=location.address,
+        catalog=version.location.address,
         jobs=_job_counts(version),
         running=running(version.folder),
         notices=(
             *_on_hidden(version.catalog, reader.names),
             *_on_partial(version.catalog, reader.names),
             *_on_languages(version),
-            *_on_engines(engines),
+            *_on_engines(own.engines),
         ),
     )
 
