@@ -118,6 +118,25 @@ def test_a_value_expires_however_often_it_is_used(path: Path, monkeypatch: pytes
     cache.close()
 
 
+def test_counts_survive_a_write_that_is_undone(path: Path, monkeypatch: pytest.MonkeyPatch):
+    cache = FileCache(path, LIMITS)
+    cache.put("big", {key(1): b"one"})
+    cache.get("big", [key(1), key(2)])
+
+    def fail(*_: object) -> None:
+        error = sqlite3.OperationalError("database is locked")
+        error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_make_room", fail)
+        cache.put("big", {key(3): b"three"})
+    big = cache.status()[0]
+    assert (big.entries, big.hits, big.misses) == (1, 1, 1)
+    assert (cache.status()[0].hits, cache.status()[0].misses) == (1, 1)
+    cache.close()
+
+
 def test_what_is_too_large_is_not_kept(path: Path):
     cache = FileCache(path, LIMITS)
     cache.put("small", {key(1): b"x" * 19_000, key(2): b"x"})

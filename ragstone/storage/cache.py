@@ -157,9 +157,12 @@ class FileCache:
 
     def count(self, kind: str, *, hits: int = 0, misses: int = 0) -> None:
         if self.keeps(kind):
-            self._counts[kind, "hits"] += hits
-            self._counts[kind, "misses"] += misses
-            if self._counts.total() >= COUNTED:
+            with self._lock:
+                before = self._counts.total() // COUNTED
+                self._counts[kind, "hits"] += hits
+                self._counts[kind, "misses"] += misses
+                is_due = self._counts.total() // COUNTED > before
+            if is_due:
                 self._try(self._save)
 
     def _read(self, kind: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -199,11 +202,10 @@ class FileCache:
                 )
                 grown = len(value) - before[0] if before else len(value) + OVERHEAD
                 _add(db, kind, entries=0 if before else 1, bytes=grown)
-            self._save_within(db)
             _make_room(db, kind, limit)
 
         if fitting:
-            self._try(_within_transaction(write))
+            self._try(lambda db: self._save(db, write))
 
     def latest(self, kind: str, count: int) -> list[bytes]:
         def read(db: sqlite3.Connection) -> list[bytes]:
@@ -238,6 +240,8 @@ class FileCache:
             which = f" WHERE kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
             for table in ("entries", "totals"):
                 db.execute(f"DELETE FROM {table}{which}", list(kinds))  # noqa: S608
+            self._counts = Counter({one: count for one, count in self._counts.items() if kinds and one[0] not in kinds})
+            self._used = {one: at for one, at in self._used.items() if kinds and one[0] not in kinds}
             compact(db)
             db.execute(f"PRAGMA busy_timeout={PATIENCE * 1000:.0f}")
             return True
@@ -247,11 +251,8 @@ class FileCache:
         if not self._limits:
             with self._lock:
                 self._delete()
-        else:
-            self._counts = Counter({one: count for one, count in self._counts.items() if kinds and one[0] not in kinds})
-            self._used = {one: at for one, at in self._used.items() if kinds and one[0] not in kinds}
-            return bool(self._try(empty))
-        return True
+            return True
+        return bool(self._try(empty))
 
     def close(self) -> None:
         if self._db is not None:
@@ -261,17 +262,21 @@ class FileCache:
                 self._db.close()
                 self._db = None
 
-    def _save(self, db: sqlite3.Connection) -> None:
-        if self._counts or self._used:
-            _within_transaction(self._save_within)(db)
+    def _save(self, db: sqlite3.Connection, write: Callable[[sqlite3.Connection], None] | None = None) -> None:
+        """Write in a transaction, with the statistics, which are forgotten only once that is committed."""
 
-    def _save_within(self, db: sqlite3.Connection) -> None:
-        counts, self._counts = self._counts, Counter()
-        used, self._used = self._used, {}
-        for (kind, what), count in counts.items():
-            _add(db, kind, hits=count if what == "hits" else 0, misses=count if what == "misses" else 0)
-        sql = "UPDATE entries SET used = ? WHERE kind = ? AND key = ?"
-        db.executemany(sql, [(now, *one) for one, now in used.items()])
+        def save(db: sqlite3.Connection) -> None:
+            for (kind, what), count in self._counts.items():
+                _add(db, kind, hits=count if what == "hits" else 0, misses=count if what == "misses" else 0)
+            sql = "UPDATE entries SET used = ? WHERE kind = ? AND key = ?"
+            db.executemany(sql, [(now, *one) for one, now in self._used.items()])
+            if write:
+                write(db)
+
+        if write or self._counts or self._used:
+            _within_transaction(save)(db)
+            self._counts.clear()
+            self._used.clear()
 
     # ------------------------------------------------------------ the file
 
