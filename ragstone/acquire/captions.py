@@ -9,7 +9,7 @@ from dataclasses import replace
 from ragstone.acquire.metadata.enrich import enrich, stamped
 from ragstone.acquire.readers.parsed import tidy
 from ragstone.core.frozen import frozen
-from ragstone.core.reading import PARTIAL
+from ragstone.core.reading import with_notice
 from ragstone.core.records import Document, Mark, Skipped
 from ragstone.settings import MetadataSettings
 
@@ -53,9 +53,7 @@ def described(
         notice = f"{count} not described: {failures[0]}"
         if not document.text.strip():
             return Skipped(source=document.source or document.id, reason=notice)
-        before = document.metadata.get(PARTIAL)
-        facts = {**document.metadata, PARTIAL: f"{before}; {notice}" if before else notice}
-        document = replace(document, metadata=facts)
+        document = replace(document, metadata=with_notice(document.metadata, notice))
     return stamped(enrich(document, settings), settings)
 
 

@@ -10,7 +10,7 @@ from ragstone.core.catalog import DocumentSummary
 from ragstone.core.frozen import frozen
 from ragstone.core.layout import Placed
 from ragstone.core.record import file_of
-from ragstone.core.records import READ_SECONDS, Chunk, Document
+from ragstone.core.records import READ_SECONDS, Chunk, Document, Metadata
 from ragstone.core.span import Span
 
 PARTIAL = "partial"
@@ -82,6 +82,12 @@ def _ocr_pages(layout: Sequence[Placed]) -> Iterator[tuple[int, float]]:
     for page, group in groupby(lines, key=lambda line: line.page):
         read = [(line.end - line.start, line.confidence) for line in group]
         yield page + 1, sum(size * sure for size, sure in read) / max(sum(size for size, _ in read), 1)
+
+
+def with_notice(facts: Metadata, *notices: str) -> Metadata:
+    """Return the facts of a document that also say what its text lacks, in addition to what they say of it already."""
+    said = [one for one in dict.fromkeys((str(facts.get(PARTIAL, "")), *notices)) if one]
+    return {**facts, PARTIAL: "; ".join(said)} if said else facts
 
 
 def partial_of(document: Document | DocumentSummary) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from ragstone.core.layout import Placed
-from ragstone.core.reading import note_of, reading_of
+from ragstone.core.reading import note_of, reading_of, with_notice
 from ragstone.core.records import Chunk, Document, Mark, Metadata
 from ragstone.core.span import Span
 
@@ -25,6 +25,12 @@ from ragstone.core.span import Span
 )
 def test_notes_what_may_be_wrong_or_missing(metadata: Metadata, note: str) -> None:
     assert note_of(Document(id="a.docx", text="a", metadata=metadata)) == note
+
+
+def test_notices_add_up() -> None:
+    facts = with_notice({"pages": 2, "partial": "1 chart was left out"}, "", "page 2 cannot be read")
+    assert facts == {"pages": 2, "partial": "1 chart was left out; page 2 cannot be read"}
+    assert with_notice({"pages": 2}, "", "") == {"pages": 2}
 
 
 def test_column_of_that_name_is_no_note() -> None:

@@ -18,7 +18,7 @@ from ragstone.acquire.readers.tables.grid import Box, Cell, Grid, grid
 from ragstone.core.filters import Scalar
 from ragstone.core.frozen import frozen
 from ragstone.core.layout import Placed
-from ragstone.core.reading import PARTIAL
+from ragstone.core.reading import with_notice
 from ragstone.core.records import Document, Mark, Metadata
 from ragstone.language.units import is_unit_line
 from ragstone.settings import AcquireSettings
@@ -324,8 +324,7 @@ class Writer:
         ]
         listed = " and ".join(part for part in (", ".join(counted[:-1]), counted[-1]) if part)
         notice = f"{listed} {'was' if self._left_out.total() == 1 else 'were'} left out"
-        before = facts.get(PARTIAL)
-        return {**facts, PARTIAL: f"{before}; {notice}" if before else notice}
+        return with_notice(facts, notice)
 
     def _block(self, text: str) -> int | None:
         """Add a block and return where it begins; None if it is empty."""

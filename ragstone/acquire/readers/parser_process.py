@@ -27,7 +27,7 @@ from ragstone.acquire.readers import programs
 from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.parser_messages import Request, from_json, to_json
-from ragstone.core.reading import PARTIAL
+from ragstone.core.reading import with_notice
 from ragstone.core.records import READ_SECONDS
 from ragstone.core.threads import Stopped, check
 from ragstone.settings import AcquireSettings
@@ -109,7 +109,7 @@ class ParserProcess:
                 raise lost from None
             count = f"only the first {read}" if read else "none"
             partial = f"{count} of its pictures were read: OCR {lost}"
-            return replace(parsed, facts={**parsed.facts, PARTIAL: partial})
+            return replace(parsed, facts=with_notice(parsed.facts, partial))
 
     def _request(self, reader: str, file: File, pictures: int) -> Parsed:
         """Return what a reader makes of a file and of so many of its pictures at most."""

@@ -181,6 +181,17 @@ def test_says_which_frames_are_left_out(read_one: Read) -> None:
     assert document.metadata["partial"] == "only the first 1 pages were read (acquire.ocr_pages)"
 
 
+def test_says_all_that_a_file_lacks(read_one: Read) -> None:
+    words = text(72, 700, "The first page is text, the second a scan, and the third is damaged.")
+    scan = "q 400 0 0 300 72 200 cm BI /W 2 /H 2 /CS /G /BPC 8 ID \x01\xff\x02\xfe EI Q"
+    content = pdf([words, scan, scan], drawn=True, kids="6 0 R 8 0 R 10 0 R 99 0 R")
+    document = read_one("a.pdf", content, ocr="rapidocr", ocr_pages=1, ocr_seconds=0.001, parse_seconds=120)
+    unread, failed, lost = str(document.metadata["partial"]).split("; ")
+    assert unread == "1 of 2 scans and pictures were not read (acquire.ocr_pages)"
+    assert failed.startswith("1 of 2 scans and pictures could not be read: ")
+    assert lost == "pages that cannot be read: 4"
+
+
 def test_picture_beside_the_page_costs_no_text(read_one: Read) -> None:
     beside = "q 500 0 0 200 2000 2000 cm BI /W 1 /H 1 /CS /G /BPC 8 ID x EI Q"
     document = read_one("a.pdf", pdf([f"{text(72, 700, 'Typed and worth keeping')} {beside}"], drawn=True), **PATIENT)

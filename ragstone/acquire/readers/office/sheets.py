@@ -31,7 +31,7 @@ from ragstone.acquire.readers.tables.figures import is_value
 from ragstone.acquire.readers.tables.grid import Cell
 from ragstone.core.filters import Scalar
 from ragstone.core.frozen import frozen
-from ragstone.core.reading import PARTIAL
+from ragstone.core.reading import with_notice
 
 _MOST_CELLS = 10_000_000
 """Cells of a sheet, with the empty ones: the library keeps them all in memory, and ends the process if it is full."""
@@ -127,12 +127,11 @@ def _parse(file: File, package: Package | None, beside: _Beside) -> Parsed:
         formulas = "1 formula has" if unsolved == 1 else f"{unsolved} formulas have"
         notices.append(f"{formulas} no stored result; open the file in a spreadsheet program and save it")
     seen = pictures.facts if pictures else {}
-    notices += [f"{seen[PARTIAL]}"] if PARTIAL in seen else []
     kind = file.suffix.removeprefix(".")
-    facts = {**seen, "kind": kind, "sheets": len(sheets), PARTIAL: "; ".join(notices), **facts}
+    facts = {**seen, "kind": kind, "sheets": len(sheets), **facts}
     # The first heading is no title: it is often "Sheet1".
     embedded = parts.objects.parts if parts else ()
-    return writer.parsed(title=title or Path(file.name).stem, facts=facts, parts=embedded)
+    return writer.parsed(title=title or Path(file.name).stem, facts=with_notice(facts, *notices), parts=embedded)
 
 
 class _Parts:

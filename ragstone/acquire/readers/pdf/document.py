@@ -25,7 +25,7 @@ from ragstone.acquire.readers.pdf.running import without_running
 from ragstone.acquire.readers.pdf.title import is_left_behind, named
 from ragstone.acquire.readers.pdf.write import Sheet, vocabulary, write_page
 from ragstone.core.named_groups import facts_of, named_in
-from ragstone.core.reading import PARTIAL
+from ragstone.core.reading import with_notice
 
 _LISTS = ("Readers", "readers", "Groups", "groups", "AllowedGroups", "allowed_groups")
 """Names of properties that name who may read. PDFium lists no names, so these are tried."""
@@ -80,10 +80,11 @@ def parse(file: File) -> Parsed:
         "pages": len(book),
         "author": _author(about.get("Author", "")),
         "created": iso_date(about.get("CreationDate", "")),
-        PARTIAL: _missing(lost, len(pages), len(book)) or scans.partial,
         **scans.facts,
+        **name.facts,
     }
-    return writer.parsed(title=name.title, facts={**facts, **name.facts}, parts=attached)
+    facts = with_notice(facts, _missing(lost, len(pages), len(book)))
+    return writer.parsed(title=name.title, facts=facts, parts=attached)
 
 
 def _read(book: pypdfium2.PdfDocument, seconds: float) -> tuple[list[Page], list[str]]:

@@ -21,6 +21,8 @@ from ragstone.acquire.readers.parsed import File, Writer
 from ragstone.acquire.readers.pdf.words import Line
 from ragstone.core.filters import Scalar
 from ragstone.core.frozen import frozen
+from ragstone.core.reading import with_notice
+from ragstone.core.records import Metadata
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,8 +85,7 @@ class Scans:
 
     pages: Mapping[int, Sequence[Seen]] = field(default_factory=dict[int, "Sequence[Seen]"])
     instead: frozenset[int] = frozenset()
-    facts: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
-    partial: str = ""
+    facts: Metadata = field(default_factory=dict[str, Scalar])
     why_none: str = "no text in it"
 
     @property
@@ -147,7 +148,7 @@ def scanned(book: pypdfium2.PdfDocument, pages: Sequence[Page], file: File) -> S
         # Pictures on pages of text are not missed: most are photographs.
         missing = f"{scans} of {len(pages)} pages are scans; {str(error).partition('; ')[2]}" if scans else ""
         if not describes:
-            return Scans(partial=missing, why_none=str(error))
+            return Scans(facts=with_notice({}, missing), why_none=str(error))
         missing = "" if settings.ocr == "off" else missing
     from ragstone.acquire.ocr.reading import Tally, read_all
 
@@ -167,14 +168,13 @@ def scanned(book: pypdfium2.PdfDocument, pages: Sequence[Page], file: File) -> S
         if says_more or image:
             by_page.setdefault(wish.page, []).append(Seen(scan=scan if says_more else None, image=image))
     left = len(wanted) - len(read)
-    partial = f"{left} of {len(wanted)} scans and pictures were not read (acquire.ocr_pages)" if left else missing
-    if tally.failed:
-        partial = f"{tally.failed} of {len(wanted)} scans and pictures could not be read: {tally.failure}"
+    of = f"of {len(wanted)} scans and pictures"
+    unread = f"{left} {of} were not read (acquire.ocr_pages)" if left else ""
+    failed = f"{tally.failed} {of} could not be read: {tally.failure}" if tally.failed else ""
     return Scans(
         pages=by_page,
         instead=frozenset(instead),
-        facts=tally.facts(engine),
-        partial=partial,
+        facts=with_notice(tally.facts(engine), missing, unread, failed),
         why_none=tally.failure or "no text in it, and none in its pictures",
     )
 

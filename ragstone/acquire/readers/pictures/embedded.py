@@ -14,7 +14,8 @@ from ragstone.acquire.ocr.engines import chosen, recognizer
 from ragstone.acquire.readers.decode import Blank, Unreadable
 from ragstone.acquire.readers.parsed import File, Writer
 from ragstone.core.filters import Scalar
-from ragstone.core.reading import PARTIAL
+from ragstone.core.reading import with_notice
+from ragstone.core.records import Metadata
 from ragstone.settings import AcquireSettings
 
 _KINDS = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp")
@@ -54,15 +55,14 @@ class EmbeddedPictures:
             writer.left_out("unreadable picture")
 
     @property
-    def facts(self) -> dict[str, Scalar]:
+    def facts(self) -> Metadata:
         """The facts ``ocr`` and ``ocr_confidence``, and ``partial`` if there are too many pictures."""
         reader = self._reader if self._seen and self._has_engine else None
         facts = reader.facts if reader else {}
         left = self._seen - self._file.settings.ocr_pages
         count = "1 picture was" if left == 1 else f"{left} pictures were"
         missing = f"{count} not read (acquire.ocr_pages)" if left > 0 else ""
-        partial = missing or (reader.missing if reader else "")
-        return {**facts, PARTIAL: partial} if partial else facts
+        return with_notice(facts, missing, reader.missing if reader else "")
 
     def _write(self, writer: Writer, data: bytes) -> None:
         if len(data) < _FEWEST_BYTES:

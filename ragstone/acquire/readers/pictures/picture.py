@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ragstone.acquire.ocr.engines import recognizer
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
-from ragstone.core.reading import PARTIAL
+from ragstone.core.reading import PARTIAL, with_notice
 
 if TYPE_CHECKING:
     from ragstone.acquire.ocr.recognizer import Gray, Recognizer
@@ -55,8 +55,9 @@ def parse(file: File) -> Parsed:
         if describes and not scan.is_page:
             with suppress(Unreadable):  # it shows nothing
                 writer.picture(shown(file.path, pages - 1))
-    partial = partial or tally.failure or without
-    if not writer.length:
-        raise Unreadable(partial or "no text in the picture")
     kind = file.suffix.removeprefix(".")
-    return writer.parsed(facts={"kind": kind, "pages": pages, PARTIAL: partial, **tally.facts(engine)})
+    facts = {"kind": kind, "pages": pages, **tally.facts(engine)}
+    facts = with_notice(facts, partial, tally.failure, without)
+    if not writer.length:
+        raise Unreadable(str(facts.get(PARTIAL, "no text in the picture")))
+    return writer.parsed(facts=facts)

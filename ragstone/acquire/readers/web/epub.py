@@ -11,7 +11,7 @@ from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
 from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures, picture_in_address
 from ragstone.acquire.readers.web.html import decoded, write_page
 from ragstone.core.named_groups import facts_of, named_in
-from ragstone.core.reading import PARTIAL
+from ragstone.core.reading import with_notice
 
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 _OPF = "{http://www.idpf.org/2007/opf}"
@@ -55,19 +55,16 @@ def parse(file: File) -> Parsed:
     metas = {
         one.get("name") or one.get("property", ""): one.get("content") or one.text for one in book.iter(f"{_OPF}meta")
     }
-    seen = pictures.facts
-    notices = [f"chapters that cannot be read: {', '.join(lost)}"] if lost else []
-    notices += [f"{seen[PARTIAL]}"] if PARTIAL in seen else []
     facts = {
         **facts_of(named_in(metas, file.settings.access.column)),
-        **seen,
+        **pictures.facts,
         "kind": "epub",
         "author": field("creator"),
         "created": iso_date(field("date")),
         "lang": field("language"),
-        PARTIAL: "; ".join(notices),
     }
-    return writer.parsed(title=field("title"), facts=facts)
+    notice = f"chapters that cannot be read: {', '.join(lost)}" if lost else ""
+    return writer.parsed(title=field("title"), facts=with_notice(facts, notice))
 
 
 def _show(writer: Writer, pictures: EmbeddedPictures, chapter: str, address: str) -> None:
