@@ -416,6 +416,14 @@ Content-Disposition: attachment; filename="winmail.dat"
     assert found[1].metadata["partial"] == "1 attachment was left out"
 
 
+def test_rich_text_of_outlook_keeps_its_tables(read_one: ReadOne) -> None:
+    row = r"\trowd\cellx900\cellx1800 %s\cell %s\cell\row "
+    rtf = (r"{\rtf1 Before\par " + row % ("Part", "Kg") + row % ("Mill", "4") + r"\pard After}").encode()
+    packed = struct.pack("<4I", len(rtf) + 12, len(rtf), 0x414C454D, 0) + rtf  # not compressed
+    content = tnef((0x9003, struct.pack("<I", 1) + property_of(0x1009, 0x102, packed)))
+    assert marked(read_one("winmail.dat", content), "table") == ["Part | Kg\nMill | 4"]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_damaged_winmail_stops_nothing(read_all: ReadAll, seed: int) -> None:
     chance, data = random.Random(seed), bytearray(MESSAGE)

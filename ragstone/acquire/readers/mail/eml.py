@@ -24,7 +24,8 @@ from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures, is_pict
 from ragstone.acquire.readers.web.html import parse_page
 from ragstone.core.filters import Scalar
 
-_MOST_PARTS = 500
+MOST_PARTS = 500
+"""Parts or attachments of a message that are read."""
 _MOST = 0.5
 _FEW_WORDS, _FEW_MISSING = 12, 2
 """Words of a plain text that only asks to open the message elsewhere."""
@@ -51,7 +52,7 @@ def parse(file: File) -> Parsed:
     if file.suffix in _SAVED_PAGES:
         return _saved_page(mail, file)
     for number, part in enumerate(mail.walk()):
-        if number >= _MOST_PARTS:
+        if number >= MOST_PARTS:
             break
         if part.is_multipart():
             continue

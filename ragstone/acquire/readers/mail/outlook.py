@@ -9,7 +9,7 @@ import re
 import struct
 
 from ragstone.acquire.readers.decode import Unreadable
-from ragstone.acquire.readers.mail.eml import thread_of, write_body
+from ragstone.acquire.readers.mail.eml import MOST_PARTS, thread_of, write_body
 from ragstone.acquire.readers.office.ole import Compound, codepage, codepage_of_language, filetime
 from ragstone.acquire.readers.office.rtf import parse_rtf
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer, tidy
@@ -25,7 +25,6 @@ _SENT, _DELIVERED, _CODEPAGE, _BODY_CODEPAGE, _LANGUAGE = 0x0039, 0x0E06, 0x3FFD
 _PROPERTIES = "__properties_version1.0"
 _HEADER = 32
 """Bytes before the properties of fixed size in a message that is not inside another."""
-_MOST_PARTS = 500
 _LZFU = (
     rb"{\rtf1\ansi\mac\deff0\deftab720{\fonttbl;}{\f0\fnil \froman \fswiss \fmodern \fscript \fdecor MS Sans Serif"
     rb"SymbolArialTimes New RomanCourier{\colortbl\red0\green0\blue0" + b"\r\n"
@@ -57,7 +56,8 @@ class _Message:
 
     def parsed(self) -> Parsed:
         writer = Writer()
-        self._write_body(writer)
+        page = self._text(_HTML, tidied=False) or self._html()
+        write_message(writer, self._text(_BODY, tidied=False), page, self._bytes(_RTF + _BINARY))
         sender, address = self._text(_SENDER), self._text(_SENDER_SMTP) or self._text(_SENDER_ADDRESS)
         address = address if "@" in address and address != sender else ""
         ids = (self._text(_REFERENCES), self._text(_IN_REPLY_TO), self._text(_MESSAGE_ID))
@@ -70,14 +70,6 @@ class _Message:
             "thread": thread_of(*ids),
         }
         return writer.parsed(title=self._text(_SUBJECT), facts=facts, parts=self._attachments())
-
-    def _write_body(self, writer: Writer) -> None:
-        plain = self._text(_BODY, tidied=False)
-        page = self._text(_HTML, tidied=False) or self._html()
-        if plain.strip() or page.strip():
-            write_body(writer, plain, [parse_page(page, whole=True)] if page.strip() else [])
-        elif rtf := self._bytes(_RTF + _BINARY):
-            writer.paragraph(parse_rtf(decompressed(rtf)).text)
 
     def _html(self) -> str:
         data = self._bytes(_HTML + _BINARY)
@@ -103,7 +95,7 @@ class _Message:
     def _attachments(self) -> list[Part]:
         folders = dict.fromkeys(name[0] for name in self._compound.names if name[0].startswith("__attach_"))
         parts: list[Part] = []
-        for folder in [*folders][:_MOST_PARTS]:
+        for folder in [*folders][:MOST_PARTS]:
             name = self._text(_LONG_NAME, folder) or self._text(_NAME, folder)
             data = self._bytes(_DATA + _BINARY, folder)
             # A message inside has no bytes of its own, and names without a suffix are pictures of signatures.
@@ -119,6 +111,15 @@ def _numbers(data: bytes) -> dict[int, int]:
         _, number, _, value = struct.unpack_from("<HHIQ", data, at)
         numbers[number] = value if number in (_SENT, _DELIVERED) else value & 0xFFFFFFFF
     return numbers
+
+
+def write_message(writer: Writer, plain: str, page: str, packed: bytes) -> None:
+    """Write the body of a message: its plain text and its page, or its compressed RTF if it has neither."""
+    if plain.strip() or page.strip():
+        write_body(writer, plain, [parse_page(page, whole=True)] if page.strip() else [])
+    elif packed:
+        rtf = parse_rtf(decompressed(packed))
+        writer.marked(rtf.text, rtf.marks)
 
 
 def decompressed(data: bytes) -> bytes:

@@ -12,19 +12,18 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from ragstone.acquire.readers.decode import Unreadable
-from ragstone.acquire.readers.mail.eml import write_body
-from ragstone.acquire.readers.mail.outlook import decompressed
+from ragstone.acquire.readers.mail.eml import MOST_PARTS
+from ragstone.acquire.readers.mail.outlook import write_message
 from ragstone.acquire.readers.office.ole import codepage
-from ragstone.acquire.readers.office.rtf import parse_rtf
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer, tidy
-from ragstone.acquire.readers.web.html import decoded, parse_page
+from ragstone.acquire.readers.web.html import decoded
 
 _SIGNATURE = 0x223E9F78
 _TEXT, _HTML, _RTF, _LONG_NAME = 0x1000, 0x1013, 0x1009, 0x3707
 _WIDTHS = {2: 4, 3: 4, 4: 4, 5: 8, 6: 8, 7: 8, 10: 4, 11: 4, 20: 8, 64: 8, 72: 16}
 """Bytes of a value by its type; values of other types say how long they are."""
 _WIDE, _SEVERAL, _NAMED = 31, 0x1000, 0x8000
-_MOST_PARTS, _MOST_PROPERTIES = 500, 5000
+_MOST_PROPERTIES = 5000
 
 
 class _Name(IntEnum):
@@ -73,12 +72,9 @@ def parse(file: File) -> Parsed:
     if len(data) < 6 or struct.unpack_from("<I", data)[0] != _SIGNATURE:
         raise Unreadable("damaged: it does not begin like winmail.dat")
     message = _read(data)
-    writer, page = Writer(), message.properties.get(_HTML, (0, b""))[1]
-    plain = message.body or message.text(_TEXT)
-    if plain.strip() or page:
-        write_body(writer, plain, [parse_page(decoded(page), whole=True)] if page else [])
-    elif rtf := message.properties.get(_RTF, (0, b""))[1]:
-        writer.paragraph(parse_rtf(decompressed(rtf)).text)
+    writer = Writer()
+    page, packed = (message.properties.get(which, (0, b""))[1] for which in (_HTML, _RTF))
+    write_message(writer, message.body or message.text(_TEXT), decoded(page), packed)
     parts = [Part(name=one.name or one.title, data=one.data) for one in message.attachments]
     named = [one for one in parts if one.name and one.data]
     writer.left_out("attachment", len(parts) - len(named))
@@ -108,7 +104,7 @@ def _take(message: _Message, name: int, value: bytes) -> None:
             message.body = _text(value, message.encoding)
         case _Name.PROPERTIES:
             message.properties = dict(_properties(value))
-        case _Name.NEW_ATTACHMENT if len(message.attachments) < _MOST_PARTS:
+        case _Name.NEW_ATTACHMENT if len(message.attachments) < MOST_PARTS:
             message.attachments.append(_Attachment())
         case _Name.TITLE:
             last.title = _text(value, message.encoding)
