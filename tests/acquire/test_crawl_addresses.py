@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.acquire.crawl import find_site
-from ragstone.acquire.crawl.links import decoded, read_links
+from ragstone.acquire.crawl.links import read_links
 from ragstone.acquire.crawl.polite import Pace
 from ragstone.acquire.crawl.robots import Robots
 from ragstone.acquire.crawl.sitemap import read_sitemap
@@ -179,21 +179,6 @@ def test_hostile_page_takes_linear_time(page: str) -> None:
     started = time.perf_counter()
     read_links(page)
     assert time.perf_counter() - started < 5
-
-
-@pytest.mark.parametrize(
-    ("body", "content_type", "said"),
-    [
-        ("ž".encode(), "text/html", "ž"),
-        ("ž".encode("cp1257"), "text/html; charset=windows-1257", "ž"),
-        (b'<meta charset="iso-8859-2">\xbe', "text/html", '<meta charset="iso-8859-2">ž'),
-        ("ž".encode("utf-16"), "text/html", "\ufeffž"),
-        (b"a", "text/html; charset=zlib", "a"),
-        (b"\xff", "text/html; charset=nonsense", "\ufffd"),
-    ],
-)
-def test_decodes_page_as_declared(body: bytes, content_type: str, said: str) -> None:
-    assert decoded(body, content_type) == said
 
 
 def test_reads_every_kind_of_sitemap() -> None:

@@ -6,7 +6,6 @@ the page, and reads the attributes of each within a bounded window.
 
 from __future__ import annotations
 
-import codecs
 import html
 import re
 from dataclasses import dataclass
@@ -23,9 +22,7 @@ _ATTRIBUTE = re.compile(
 )
 _WINDOW = 8192
 _MOST_TAGS = 20_000
-_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-zA-Z0-9_:.-]{2,40})""", re.IGNORECASE)
 _REFRESH = re.compile(r"""\s*+[\d.]*+\s*+[;,]\s*+url\s*+=\s*+["']?([^"']*+)""", re.IGNORECASE)
-_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,20 +71,6 @@ def read_robots_words(text: str, links: Links) -> None:
     words = set(re.split(r"[\s,]+", text.lower()))
     links.noindex |= bool(words & {"noindex", "none"})
     links.nofollow |= bool(words & {"nofollow", "none"})
-
-
-def decoded(body: bytes, content_type: str) -> str:
-    """Return a page as text, well enough for its links, which are nearly always ASCII."""
-    declared = re.search(r"charset\s*=\s*[\"']?([\w:.-]+)", content_type, re.IGNORECASE)
-    marked = next((name for mark, name in _MARKS if body.startswith(mark)), "")
-    inside = _CHARSET.search(body[:4096])
-    name = marked or (declared[1] if declared else "") or (inside[1].decode("ascii") if inside else "")
-    try:
-        # Some codecs of Python, such as zlib, do not decode text.
-        text = body.decode(name or "utf-8", errors="replace")
-    except (LookupError, ValueError):
-        text = body.decode("utf-8", errors="replace")
-    return text
 
 
 def _read_meta(attributes: dict[str, str], found: Links, hrefs: dict[str, None]) -> None:

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 
-from ragstone.acquire.crawl.links import Links, decoded, read_links, read_robots_words
+from ragstone.acquire.crawl.links import Links, read_links, read_robots_words
 from ragstone.acquire.crawl.polite import LONGEST_WAIT, MOST_REDIRECTS, MOVED, PASSING, Client
 from ragstone.acquire.crawl.records import Event, Gone, Page, Site
 from ragstone.acquire.crawl.robots import Robots, read_robots
@@ -18,6 +18,7 @@ from ragstone.acquire.crawl.rules import Rules, content_type
 from ragstone.acquire.crawl.sitemap import read_sitemaps
 from ragstone.acquire.crawl.state import Row, State, Visit
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
+from ragstone.acquire.readers.encodings import charset_of, decoded
 from ragstone.core.errors import SourceError
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Skipped, Unchanged
@@ -154,7 +155,7 @@ class Crawl:
         links = None
         kind = content_type(address, response.headers)
         if response.body and "html" in kind:
-            links = await asyncio.to_thread(lambda: read_links(decoded(response.body, kind)))
+            links = await asyncio.to_thread(lambda: read_links(decoded(response.body, charset_of(kind))))
         return _Answer(row=row, address=address, response=response, links=links)
 
     def _may_be_unchanged(self, row: Row) -> bool:

@@ -1,12 +1,16 @@
-"""A guess of the encoding of a text that is not Unicode, checked by its letters."""
+"""The encoding of a text: as a web page declares it, or guessed from its letters."""
 
 from __future__ import annotations
 
+import codecs
 import re
 from pathlib import Path
 
 from charset_normalizer import from_bytes
 
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([\w:.-]{2,40})", re.IGNORECASE | re.ASCII)
+_IN_HEADER = re.compile(r"charset\s*=\s*[\"']?([\w:.-]+)", re.IGNORECASE)
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _SAMPLE = 64_000
 """Bytes of a file that are looked at."""
 _CANDIDATES = [
@@ -34,6 +38,38 @@ _WESTERN = 0.35
 """Share of the letters of a Western text, at most, that are beyond ASCII."""
 _ENOUGH = 12
 """Letters beyond ASCII from which they say what the encoding is."""
+
+
+def charset_of(content_type: str) -> str:
+    """Return the character set that a header ``Content-Type`` declares; empty if it declares none."""
+    found = _IN_HEADER.search(content_type)
+    return found[1] if found else ""
+
+
+def decoded(data: bytes, declared: str = "") -> str:
+    """Return the text of a web page.
+
+    It is decoded by its byte order mark, else as UTF-8 if that fits, because many servers declare one character set for
+    all pages; else as the server or, if it does not say, the page declares; else as Windows-1252.
+
+    Args:
+        data: the bytes of the page.
+        declared: the character set that the server declares, if any.
+    """
+    inside = _CHARSET.search(data[:4096])
+    name = declared or (inside[1].decode("ascii") if inside else "cp1252")
+    try:
+        if marked := next((encoding for mark, encoding in _MARKS if data.startswith(mark)), ""):
+            return data.decode(marked, "replace")
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    try:
+        # Browsers treat these as the same. Some codecs of Python, such as zlib, do not decode text.
+        is_western = codecs.lookup(name).name in ("iso8859-1", "ascii")
+        return data.decode("cp1252" if is_western else name, "replace")
+    except (LookupError, ValueError):
+        return data.decode("utf-8", "replace")
 
 
 def guess_encoding(path: Path) -> str:

@@ -60,8 +60,9 @@ class File:
     ``path`` is where its bytes are, ``name`` the id of its document, and ``source`` what people see. ``suffix``, such
     as ``.pdf``, selects the reader. ``given`` is what is known from outside of its readers. For a member of an archive,
     ``path`` is a temporary file, ``depth`` the number of archives around it, and ``budget`` how much they may still
-    give. A reader that works long calls ``at_work`` now and then, at least once for each page or picture, to be
-    given time for the next. ``wanted`` is the page to draw, for a function that draws one.
+    give. ``charset`` is the character set that the server of a web page declares. A reader that works long calls
+    ``at_work`` now and then, at least once for each page or picture, to be given time for the next. ``wanted`` is the
+    page to draw, for a function that draws one.
     """
 
     path: Path
@@ -74,6 +75,7 @@ class File:
     budget: Budget | None = None
     at_work: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
     wanted: Wanted | None = None
+    charset: str = ""
 
 
 @frozen

@@ -28,6 +28,7 @@ class Request:
     suffix: str
     pictures: int
     wanted: Wanted | None
+    charset: str
 
     @staticmethod
     def of(file: File, reader: str, pictures: int) -> Request:
@@ -40,21 +41,29 @@ class Request:
             suffix=file.suffix,
             pictures=pictures,
             wanted=file.wanted,
+            charset=file.charset,
         )
 
     def to_json(self) -> bytes:
         """Return the request as `from_json` reads it."""
         wanted = [self.wanted.number, self.wanted.width] if self.wanted else None
-        fields = [self.reader, self.path, self.name, self.source, self.suffix, self.pictures, wanted]
+        fields = [self.reader, self.path, self.name, self.source, self.suffix, self.pictures, wanted, self.charset]
         return json.dumps(fields).encode()
 
     @staticmethod
     def from_json(data: bytes) -> Request:
         """Return the request that `to_json` wrote."""
-        reader, path, name, source, suffix, pictures, wanted = json.loads(data)
+        reader, path, name, source, suffix, pictures, wanted, charset = json.loads(data)
         page = Wanted(number=wanted[0], width=wanted[1]) if wanted else None
         return Request(
-            reader=reader, path=path, name=name, source=source, suffix=suffix, pictures=pictures, wanted=page
+            reader=reader,
+            path=path,
+            name=name,
+            source=source,
+            suffix=suffix,
+            pictures=pictures,
+            wanted=page,
+            charset=charset,
         )
 
     def file(self, settings: AcquireSettings, at_work: Callable[[], None]) -> File:
@@ -67,6 +76,7 @@ class Request:
             settings=settings,
             at_work=at_work,
             wanted=self.wanted,
+            charset=self.charset,
         )
 
 

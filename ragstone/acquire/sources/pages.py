@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from ragstone.acquire.readers import SUFFIX_OF_TYPE
+from ragstone.acquire.readers.encodings import charset_of
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
 from ragstone.acquire.sources.documents import documents_of
@@ -33,7 +34,14 @@ class Pages:
         with NamedTemporaryFile(suffix=suffix) as page:
             page.write(content)
             page.flush()
-            file = File(path=Path(page.name), name=url, source=url, suffix=suffix, settings=self._settings)
+            file = File(
+                path=Path(page.name),
+                name=url,
+                source=url,
+                suffix=suffix,
+                settings=self._settings,
+                charset=charset_of(content_type),
+            )
             for one in documents_of(file, self._parser):
                 # The entries of a feed have pages of their own.
                 own = isinstance(one, Document) and one.id != url and one.url

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from structure import marked, outline
 
 from ragstone.acquire.readers.web.html import parse_page
+from ragstone.acquire.sources.pages import Pages
 from ragstone.core.records import Document, Skipped
+from ragstone.settings import AcquireSettings
 
 ReadOne = Callable[..., Document]
 
@@ -101,6 +103,25 @@ def test_does_not_empty_page_of_furniture(read_one: ReadOne) -> None:
 )
 def test_decodes_pages(read_one: ReadOne, data: bytes, text: str) -> None:
     assert read_one("a.html", data).text == text
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "said"),
+    [
+        ("ž".encode(), "text/html", "ž"),
+        ("ž".encode(), "text/html; charset=iso-8859-1", "ž"),
+        ("ž".encode("cp1257"), "text/html; charset=windows-1257", "ž"),
+        (b"<meta charset='iso-8859-2'><p>\xbe", "text/html", "ž"),
+        (b"<meta charset='iso-8859-1'><p>\xbe", "text/html; charset='iso-8859-2'", "ž"),
+        (b"a", "text/html; charset=zlib", "a"),
+        (b"a \xff", "text/html; charset=nonsense", "a \ufffd"),
+    ],
+)
+def test_decodes_page_as_its_server_declares(body: bytes, content_type: str, said: str) -> None:
+    with Pages(AcquireSettings()) as pages:
+        (document,) = pages.read(body, content_type, "https://mill.example/")
+    assert isinstance(document, Document)
+    assert document.text == said
 
 
 def test_reads_gzipped_page(read_one: ReadOne) -> None:

@@ -9,11 +9,12 @@ import re
 import struct
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.encodings import decoded
 from ragstone.acquire.readers.mail.eml import MOST_PARTS, thread_of, write_body
 from ragstone.acquire.readers.office.ole import Compound, codepage, codepage_of_language, filetime
 from ragstone.acquire.readers.office.rtf import parse_rtf
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer, tidy
-from ragstone.acquire.readers.web.html import decoded, parse_page
+from ragstone.acquire.readers.web.html import parse_page
 from ragstone.core.filters import Scalar
 
 _TEXT, _WIDE, _BINARY = "001E", "001F", "0102"

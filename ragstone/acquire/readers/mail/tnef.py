@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.encodings import decoded
 from ragstone.acquire.readers.mail.eml import MOST_PARTS
 from ragstone.acquire.readers.mail.outlook import write_message
 from ragstone.acquire.readers.office.ole import codepage
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer, tidy
-from ragstone.acquire.readers.web.html import decoded
 
 _SIGNATURE = 0x223E9F78
 _TEXT, _HTML, _RTF, _LONG_NAME = 0x1000, 0x1013, 0x1009, 0x3707

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TypeVar
 
+from ragstone.acquire.readers.encodings import decoded
 from ragstone.acquire.readers.office.comments import Comment, comments
 from ragstone.acquire.readers.office.formulas import written_formula
 from ragstone.acquire.readers.office.numbering import Numbered, Numbering, number, numbered, numbering, value
@@ -20,7 +21,7 @@ from ragstone.acquire.readers.office.word_tables import rows_of
 from ragstone.acquire.readers.parsed import File, Parsed, Part, Writer
 from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures
 from ragstone.acquire.readers.scripts import Run, joined
-from ragstone.acquire.readers.web.html import decoded, parse_page
+from ragstone.acquire.readers.web.html import parse_page
 from ragstone.core.frozen import frozen
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

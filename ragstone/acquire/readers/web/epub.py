@@ -6,10 +6,11 @@ from functools import partial
 from urllib.parse import unquote
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.encodings import decoded
 from ragstone.acquire.readers.office.package import Package, joined
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
 from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures, picture_in_address
-from ragstone.acquire.readers.web.html import decoded, write_page
+from ragstone.acquire.readers.web.html import write_page
 from ragstone.core.named_groups import facts_of, named_in
 from ragstone.core.reading import with_notice
 

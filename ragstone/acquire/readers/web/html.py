@@ -12,6 +12,7 @@ from textwrap import indent
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.encodings import decoded
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
 from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures, picture_in_address
 from ragstone.acquire.readers.scripts import Run, joined
@@ -27,7 +28,6 @@ _BLOCKS_IN_CELLS = "pre, h1, h2, ul ul"
 _LONGEST_CELL = 600
 """Characters of a cell of data; layout has longer ones."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s{0,9}=\s{0,9}[\"']?([\w-]+)", re.IGNORECASE)
 _DEEPEST = 250
 """A deeper page is read without its structure, because that takes the cube of the depth. People make no such pages."""
 _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
@@ -54,7 +54,7 @@ def parse(file: File) -> Parsed:
     if data[:1000].count(0) > 5 and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise Unreadable("binary, not HTML")
     pictures = EmbeddedPictures(file, picture_in_address)
-    return parse_page(decoded(data), file.settings.access.column, pictures=pictures)
+    return parse_page(decoded(data, file.charset), file.settings.access.column, pictures=pictures)
 
 
 def parse_page(
@@ -107,23 +107,6 @@ def write_page(writer: Writer, page: str, picture: Callable[[str], None]) -> Non
     if body is None:
         raise Unreadable("empty")
     _write(writer, body, picture, whole=True)
-
-
-def decoded(data: bytes) -> str:
-    """Return the text of a page, decoded by its byte order mark, else as UTF-8 if that fits, else as it declares."""
-    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
-        if data.startswith(mark):
-            return data.decode(encoding, "replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        declared = _CHARSET.search(data[:4096])
-        try:
-            name = codecs.lookup(declared[1].decode()).name if declared else "cp1252"
-            # Browsers treat the two as the same.
-            return data.decode("cp1252" if name in ("iso8859-1", "ascii") else name, "replace")
-        except LookupError:
-            return data.decode("utf-8", "replace")
 
 
 def _write(writer: Writer, body: LexborNode, picture: Callable[[str], None], *, whole: bool) -> bool:
