@@ -18,6 +18,7 @@ import pytest
 from kb import open_fast, parts
 
 from ragstone import acquire
+from ragstone.acquire.remote.address import Opening
 from ragstone.acquire.remote.opening import connection_of
 from ragstone.core.access import OWNER, READERS
 from ragstone.core.errors import MissingExtra, SourceError, UsageError
@@ -405,19 +406,29 @@ def test_reads_a_repository(commit: Callable[..., Path], tmp_path: Path) -> None
     assert Unchanged(source=f"{root}/docs/bees.txt") in again
     part = read(opened(f"{address}@main#subdirectory=docs", tmp_path))
     assert texts(part) == {f"{root}@main/docs/bees.txt": "Bees make honey."}
-    with pytest.raises(SourceError, match="cannot be had"):
+    with pytest.raises(SourceError, match="cannot be fetched"):
         read(opened(f"{address}@none", tmp_path))
 
 
-def test_reads_a_repository_over_http(commit: Callable[..., Path], tmp_path: Path) -> None:
+def test_reads_a_repository_over_http(
+    commit: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = commit(bees_txt="Bees rest.")
     with GitServer(folder.parent) as server, GitServer(folder.parent) as other:
         address = f"git+http://127.0.0.1:{server.port}/{folder.name}/.git"
+        asked, allowed = list[str](), Opening.allowed
+
+        def count(self: Opening, host: str, port: int) -> object:
+            asked.append(host)
+            return allowed(self, host, port)
+
+        monkeypatch.setattr(Opening, "allowed", count)
         part = texts(read(opened(address, tmp_path)))
+        assert asked == ["127.0.0.1"]  # only git fetch connects
         assert part[f"{address}/bees.txt"] == "Bees rest."
         assert "Authorization" not in server.headers
         server.moved = other.origin
-        with pytest.raises(SourceError, match="cannot be had"):
+        with pytest.raises(SourceError, match="cannot be fetched"):
             read(opened(address, tmp_path))
         assert other.headers == {}
 

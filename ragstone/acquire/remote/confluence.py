@@ -107,7 +107,7 @@ class ConfluenceSource:
         """Yield the results of a search, from all replies.
 
         Raises:
-            SourceError: a reply cannot be had, or is not as documented.
+            SourceError: a reply cannot be fetched, or is not as documented.
         """
         url = f"{self._base}/rest/api/content/search?{urlencode(asked)}"
         for _ in range(_MOST_REPLIES):

@@ -126,55 +126,57 @@ class GitSource:
         """Bring the mirror up to date; only what changed is fetched.
 
         Raises:
-            SourceError: git is not installed, or the repository or the ref cannot be had.
+            SourceError: git is not installed, or the repository or the ref cannot be fetched.
         """
         if not (self._mirror / "HEAD").is_file():
             self._mirror.parent.mkdir(parents=True, exist_ok=True)
             self._git(["init", "--bare", "--quiet", "--template=", str(self._mirror)], inside=False)
         wanted = f"+{self._ref or 'HEAD'}:{_HEAD}"
         options = ["--depth=1", "--no-tags", "--no-recurse-submodules", "--quiet", "--force", "--update-shallow"]
-        self._git(["fetch", *options, "--", self._url, wanted], seconds=_FETCH_SECONDS)
+        self._git(["fetch", *options, "--", self._url, wanted], fetches=True)
 
-    def _git(self, arguments: Sequence[str], *, inside: bool = True, seconds: float = _READ_SECONDS) -> bytes:
-        command = self._command(arguments, inside=inside)
+    def _git(self, arguments: Sequence[str], *, inside: bool = True, fetches: bool = False) -> bytes:
+        command, seconds = self._command(arguments, inside=inside), _READ_SECONDS
+        environment = self._environment()
+        if fetches:
+            command[1:1], seconds = self._network(), _FETCH_SECONDS
+            environment |= self._login()
         try:
             done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, env=self._environment(), timeout=seconds
+                command, stdin=subprocess.DEVNULL, capture_output=True, env=environment, timeout=seconds
             )
         except subprocess.TimeoutExpired as error:
             raise SourceError(f"{self.address}: git took longer than {seconds:.0f} s") from error
         if done.returncode:
             lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git failed"]
-            raise SourceError(f"{self.address} cannot be had: {lines[-1][:300]}")
+            raise SourceError(f"{self.address} cannot be fetched: {lines[-1][:300]}")
         return done.stdout
 
     def _command(self, arguments: Sequence[str], *, inside: bool = True) -> list[str]:
         program = shutil.which("git")
         if program is None:
             raise SourceError(f"the program git is not installed; install it to read {self.address}")
-        options = [*_SAFE, f"protocol.{self._at.scheme}.allow=always"]
-        if self._at.scheme in _PORTS:
-            slow = round(self._opening.remote.timeout_seconds)
-            options += [f"http.lowSpeedTime={slow}", "http.lowSpeedLimit=1", *self._pinned()]
         where = [f"--git-dir={self._mirror}"] if inside else []
-        return [program, *(part for one in options for part in ("-c", one)), *where, *arguments]
+        return [program, *_options(*_SAFE, f"protocol.{self._at.scheme}.allow=always"), *where, *arguments]
 
-    def _pinned(self) -> list[str]:
-        """Return the setting by which git connects to the addresses that were checked.
+    def _network(self) -> list[str]:
+        """Return the options by which git connects, only to the addresses that were checked.
 
         Raises:
             SourceError: one is on a private network, which the settings do not allow.
         """
+        if self._at.scheme not in _PORTS:
+            return []
         port = self._at.port or _PORTS[self._at.scheme]
         addresses = self._opening.allowed(self._at.host, port)
-        if self._at.scheme == "ssh":
-            return []
         shown = ",".join(f"[{one}]" if ":" in one else one for one in addresses)
-        return [f"http.curloptResolve={self._at.host}:{port}:{shown}"]
+        resolve = f"http.curloptResolve={self._at.host}:{port}:{shown}"  # no effect on ssh
+        slow = round(self._opening.remote.timeout_seconds)
+        return _options(resolve, f"http.lowSpeedTime={slow}", "http.lowSpeedLimit=1")
 
     def _environment(self) -> dict[str, str]:
         kept = {name: text for name, text in os.environ.items() if name[:4] != "GIT_" or name in _KEPT_VARIABLES}
-        environment = {
+        return {
             **kept,
             "LC_ALL": "C",
             "GIT_ALLOW_PROTOCOL": self._at.scheme,
@@ -183,16 +185,18 @@ class GitSource:
             "SSH_ASKPASS": "",
             "GIT_SSH_COMMAND": "ssh -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=20",
         }
-        if self._opening.connection.secret and self._at.scheme == "https":
-            # In the environment, because other users can read the arguments of a program.
-            token = self._opening.secret("", f"token for {self._at.host}")
-            login = base64.b64encode(f"x-access-token:{token}".encode()).decode("ascii")
-            environment |= {
-                "GIT_CONFIG_COUNT": "1",
-                "GIT_CONFIG_KEY_0": f"http.https://{self._at.server}/.extraHeader",
-                "GIT_CONFIG_VALUE_0": f"Authorization: Basic {login}",
-            }
-        return environment
+
+    def _login(self) -> dict[str, str]:
+        """Return the login as variables, because other users can read the arguments of a program."""
+        if not self._opening.connection.secret or self._at.scheme != "https":
+            return {}
+        token = self._opening.secret("", f"token for {self._at.host}")
+        login = base64.b64encode(f"x-access-token:{token}".encode()).decode("ascii")
+        return {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"http.https://{self._at.server}/.extraHeader",
+            "GIT_CONFIG_VALUE_0": f"Authorization: Basic {login}",
+        }
 
     def _page_of(self, path: str) -> str:
         """Return where people read a file, for the hosts whose addresses are known; empty for others."""
@@ -201,3 +205,7 @@ class GitSource:
         if host == "github.com":
             return f"{repository}/blob/{ref}/{quote(path)}"
         return f"{repository}/-/blob/{ref}/{quote(path)}" if host.startswith("gitlab.") else ""
+
+
+def _options(*settings: str) -> list[str]:
+    return [part for one in settings for part in ("-c", one)]

@@ -124,7 +124,7 @@ class NotionSource:
         """Yield the results of a request, from all replies.
 
         Raises:
-            SourceError: a reply cannot be had, or is not as documented.
+            SourceError: a reply cannot be fetched, or is not as documented.
         """
         cursor = ""
         for _ in range(_MOST_REPLIES):
