@@ -20,7 +20,7 @@ from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.frozen import frozen
 from ragstone.history.conversations import end_links_if_unused, forget_if_unused
 from ragstone.history.journal import row_crc
-from ragstone.history.store import JournalStore
+from ragstone.history.store import JournalDatabase, JournalStore
 
 Scope = Literal["read", "write", "tokens", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "tokens", "admin")
@@ -169,17 +169,16 @@ class Keys:
         """
         now = self._clock()
         out: list[Key] = []
-        rows = self._rows()
-        # An id means one key, whatever others are named.
-        wanted = [row for row in rows if row[0].id == which] or [row for row in rows if row[0].name == which]
-        for key, hash in wanted:
-            if key.revoked is None:
-                revoked = replace(key, revoked=now)
-                with self._journal.writing() as db:
-                    sum = row_crc(*_row(revoked, hash))
+        with self._journal.writing() as db:
+            rows = _stored(db)
+            # An id means one key, whatever others are named.
+            wanted = [row for row in rows if row[0].id == which] or [row for row in rows if row[0].name == which]
+            for key, hash in wanted:
+                if key.revoked is None:
+                    out.append(replace(key, revoked=now))
+                    sum = row_crc(*_row(out[-1], hash))
                     db.execute("UPDATE keys SET revoked = ?, crc = ? WHERE id = ?", [now, sum, key.id])
                     end_links_if_unused(db, key.name)
-                out.append(revoked)
         if not out:
             raise NotFound(f"there is no key '{which}' that is valid; list the keys with: ragstone key list")
         return out
@@ -215,8 +214,13 @@ class Keys:
 
     def _rows(self) -> list[tuple[Key, str]]:
         with self._journal.reading() as db:
-            rows = db.execute(f"SELECT {_COLUMNS}, crc FROM keys ORDER BY made DESC, id").fetchall() if db else []  # noqa: S608
-        return [(_key(*row[:-1]), row[2]) for row in rows if row[-1] == row_crc(*row[:-1])]  # doctor reports the others
+            return _stored(db) if db else []
+
+
+def _stored(db: JournalDatabase) -> list[tuple[Key, str]]:
+    """Return the keys with their hashes, the newest first, but those whose row is damaged, which doctor reports."""
+    rows = db.execute(f"SELECT {_COLUMNS}, crc FROM keys ORDER BY made DESC, id").fetchall()  # noqa: S608
+    return [(_key(*row[:-1]), row[2]) for row in rows if row[-1] == row_crc(*row[:-1])]
 
 
 def known_scopes(scopes: Sequence[str]) -> tuple[Scope, ...]:

@@ -211,6 +211,18 @@ def test_refuses_partial_keys(keys: Keys, change: Any) -> None:
     assert keys.ring().find("") is None
 
 
+def test_revokes_all_keys_of_a_name_or_none(keys: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys.make("bob", ["read"])
+    keys.make("bob", ["read"])
+    with monkeypatch.context() as patch:
+        ends = iter([None])
+        patch.setattr("ragstone.history.keys.end_links_if_unused", lambda *_: next(ends))
+        with pytest.raises(StopIteration):
+            keys.revoke("bob")
+    assert [key.revoked for key in keys.all()] == [None, None]
+    assert len(keys.revoke("bob")) == 2
+
+
 def test_stays_closed_without_valid_keys(keys: Keys) -> None:
     assert not keys.ring()
     key, text = keys.make("ada", ["read"])
