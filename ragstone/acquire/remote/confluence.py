@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, cast
 from urllib.parse import urlencode, urljoin
 
 from ragstone.acquire.remote.address import Address, Opening
+from ragstone.acquire.remote.replies import Json, inside, objects, pages, same_server, stated
 from ragstone.core.access import EVERYONE
 from ragstone.core.errors import SourceError, UsageError
 from ragstone.core.filters import Scalar
@@ -18,7 +18,6 @@ from ragstone.services.pinned_client import PinnedClient
 
 _PAGES = 200
 """Pages in a reply; a server may send fewer."""
-_MOST_REPLIES = 10_000
 _EXPANDED = (
     "version",
     "history",
@@ -28,8 +27,6 @@ _EXPANDED = (
     "restrictions.read.restrictions.group",
     "restrictions.read.restrictions.user",
 )
-
-Json = Mapping[str, Any]
 
 
 @frozen
@@ -71,10 +68,10 @@ class ConfluenceSource:
     def entries(self) -> Iterator[Entry | Skipped]:
         space = f'space = "{self._key}" AND ' if self._key else ""
         asked = {"cql": f"{space}type = page", "limit": str(_PAGES), "expand": ",".join(_EXPANDED)}
-        pages = {str(one["id"]): _page(one) for one in self._results(asked)}
+        listed = {str(one["id"]): _page(one) for one in self._results(asked)}
         # Restrictions hold for the pages below, so all must be known before the first is read.
-        for id, found in pages.items():
-            above = [pages[one].named if one in pages else self._named_by(one) for one in found.above]
+        for id, found in listed.items():
+            above = [listed[one].named if one in listed else self._named_by(one) for one in found.above]
             groups = _common([*above, found.named])
             yield _entry(id, found.page, self._base, self._unrestricted if groups is None else groups)
 
@@ -110,21 +107,15 @@ class ConfluenceSource:
             SourceError: a reply cannot be fetched, or is not as documented.
         """
         url = f"{self._base}/rest/api/content/search?{urlencode(asked)}"
-        for _ in range(_MOST_REPLIES):
-            reply = self._client.json("GET", url)
-            try:
-                yield from cast("list[Json]", reply["results"])
-                links = cast("Json", reply.get("_links", {}))
-            except (KeyError, TypeError, AttributeError) as error:
-                raise SourceError(f"{self.address} does not respond like Confluence") from error
-            following = str(links.get("next", ""))
-            if not following:
-                return
-            # Relative to the context of the server, such as /wiki; never to another server.
-            url = urljoin(f"{self._base}/", following.removeprefix(str(links.get("context") or "")).lstrip("/"))
-            if not url.startswith(f"{self._base}/"):
-                raise SourceError(f"{self.address} leads to another server")
-        raise SourceError(f"the list of {self.address} does not end")
+        return pages(self._reply, url, self.address)
+
+    def _reply(self, url: str) -> tuple[list[Json], str]:
+        reply = self._client.json("GET", url)
+        links = inside(reply, "_links")
+        following = str(links.get("next", ""))
+        if following:  # relative to the context of the server, such as /wiki
+            following = urljoin(f"{self._base}/", following.removeprefix(str(links.get("context") or "")).lstrip("/"))
+        return objects(reply, self.address, "results"), same_server(following, self._base, self.address)
 
 
 def _page(page: Json) -> _Page:
@@ -170,5 +161,5 @@ def _entry(id: str, page: Json, base: str, groups: tuple[str, ...] | None) -> En
         title=str(page.get("title", "")),
         url=f"{base}/{shown.lstrip('/')}" if shown else "",
         groups=groups,
-        metadata={name: fact for name, fact in facts.items() if fact},
+        metadata=stated(facts),
     )

@@ -8,8 +8,8 @@ from functools import cached_property
 from urllib.parse import urlencode
 
 from ragstone.acquire.remote.address import Address, Opening
-from ragstone.acquire.remote.replies import Json, inside, objects, texts
-from ragstone.core.errors import SourceError, UsageError
+from ragstone.acquire.remote.replies import Json, inside, objects, pages, same_server, stated, texts
+from ragstone.core.errors import UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
 from ragstone.core.source import Entry
@@ -75,14 +75,13 @@ class GitHubSource:
         Raises:
             SourceError: a page is unavailable, not a list, or on another server.
         """
-        url = f"{self._base}/{path}"
-        while url:
-            reply = self._client.page("GET", url)
-            yield from objects(reply.value, self.address)
-            found = _NEXT.search(reply.headers.get("link", ""))
-            url = found[1] if found else ""
-            if url and not url.startswith(self._base.partition("/repos/")[0] + "/"):
-                raise SourceError(f"{self.address} leads to another server")
+        return pages(self._reply, f"{self._base}/{path}", self.address)
+
+    def _reply(self, url: str) -> tuple[list[Json], str]:
+        reply = self._client.page("GET", url)
+        found = _NEXT.search(reply.headers.get("link", ""))
+        server = self._base.partition("/repos/")[0]
+        return objects(reply.value, self.address), same_server(found[1] if found else "", server, self.address)
 
 
 def _entry(kind: str, one: Json) -> Entry:
@@ -101,7 +100,7 @@ def _entry(kind: str, one: Json) -> Entry:
         kind=".md",
         title=f"{one.get('title', '')} (#{one['number']})",
         url=str(one.get("html_url", "")),
-        metadata={name: fact for name, fact in facts.items() if fact},
+        metadata=stated(facts),
     )
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from ragstone.acquire.remote.address import Address, Opening
 from ragstone.acquire.remote.oauth import TokenClient, TokenRequest
-from ragstone.acquire.remote.replies import Json, objects, texts
+from ragstone.acquire.remote.replies import Json, objects, pages, stated, texts
 from ragstone.core.errors import MissingExtra, SourceError, UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
@@ -91,7 +91,7 @@ class GoogleDriveSource:
             size=int(one.get("size", 0)),
             title=title.removesuffix(Path(title).suffix) if not export else title,
             url=str(one.get("webViewLink", "")),
-            metadata={name: fact for name, fact in facts.items() if fact},
+            metadata=stated(facts),
         )
 
     def _listed(self, folder: str) -> Iterator[Json]:
@@ -108,17 +108,16 @@ class GoogleDriveSource:
             "supportsAllDrives": "true",
             "includeItemsFromAllDrives": "true",
         }
-        token = ""
-        while True:
+
+        def fetch(token: str) -> tuple[list[Json], str]:
             paging = {"pageToken": token} if token else {}
             reply = self._tokens.client().json("GET", f"{self._base}?{urlencode({**asked, **paging})}")
             files = objects(reply, self.address, "files")
             if reply.get("incompleteSearch"):  # what is missing must not count as gone
                 raise SourceError(f"{self.address} listed only a part of its files")
-            yield from files
-            token = str(reply.get("nextPageToken") or "")
-            if not token:
-                return
+            return files, str(reply.get("nextPageToken") or "")
+
+        return pages(fetch, "", self.address)
 
     def _request(self) -> TokenRequest:
         name = "GOOGLE_APPLICATION_CREDENTIALS"

@@ -8,15 +8,14 @@ from html import escape
 from urllib.parse import urlencode
 
 from ragstone.acquire.remote.address import Address, Opening
-from ragstone.acquire.remote.replies import Json, inside, objects, texts
-from ragstone.core.errors import SourceError, UsageError
+from ragstone.acquire.remote.replies import Json, inside, objects, pages, stated, texts
+from ragstone.core.errors import UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
 from ragstone.core.source import Entry
 from ragstone.services.pinned_client import PinnedClient
 
 _PER_PAGE = 100
-_MOST_REPLIES = 10_000
 _FIELDS = ("summary", "updated", "created", "status", "issuetype", "reporter", "assignee", "labels", "security")
 
 
@@ -67,27 +66,24 @@ class JiraSource:
 
     def _cloud(self, asked: Mapping[str, str]) -> Iterator[Json]:
         """Yield the issues of a search in the cloud, whose replies name the next one by a token."""
-        token = ""
-        for _ in range(_MOST_REPLIES):
-            paging = {"nextPageToken": token} if token else {}
-            reply = self._reply("search/jql", {**asked, **paging})
-            yield from objects(reply, self.address, "issues")
-            token = str(reply.get("nextPageToken") or "")
-            if not token or reply.get("isLast"):
-                return
-        raise SourceError(f"the list of {self.address} does not end")
+
+        def fetch(token: str) -> tuple[list[Json], str]:
+            reply = self._reply("search/jql", {**asked, **({"nextPageToken": token} if token else {})})
+            following = "" if reply.get("isLast") else str(reply.get("nextPageToken") or "")
+            return objects(reply, self.address, "issues"), following
+
+        return pages(fetch, "", self.address)
 
     def _paged(self, path: str, name: str, asked: Mapping[str, str]) -> Iterator[Json]:
         """Yield the items of a list whose replies count from ``startAt``."""
-        start = 0
-        for _ in range(_MOST_REPLIES):
+
+        def fetch(start: int) -> tuple[list[Json], int]:
             reply = self._reply(path, {**asked, "startAt": str(start)})
             items = objects(reply, self.address, name)
-            yield from items
-            start += len(items)
-            if not items or start >= int(reply.get("total", 0)):
-                return
-        raise SourceError(f"the list of {self.address} does not end")
+            end = start + len(items)
+            return items, end if items and end < int(reply.get("total", 0)) else 0
+
+        return pages(fetch, 0, self.address)
 
     def _reply(self, path: str, asked: Mapping[str, str]) -> Json:
         return self._client.json("GET", f"{self._base}/rest/api/2/{path}?{urlencode(asked)}")
@@ -112,7 +108,7 @@ class JiraSource:
             title=f"{key}: {fields.get('summary', '')}",
             url=f"{self._base}/browse/{key}",
             groups=() if fields.get("security") else None,
-            metadata={name: fact for name, fact in facts.items() if fact},
+            metadata=stated(facts),
         )
 
 

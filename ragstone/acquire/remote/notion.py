@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, cast
+from typing import cast
 from urllib.parse import urlencode
 
 from ragstone.acquire.remote.address import Address, Opening
 from ragstone.acquire.remote.notion_markdown import block, together, words
+from ragstone.acquire.remote.replies import Json, objects, pages, stated
 from ragstone.core.errors import SourceError, UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
@@ -18,14 +19,11 @@ from ragstone.services.pinned_client import PinnedClient
 
 _VERSION = "2022-06-28"
 _PAGES = 100
-_MOST_REPLIES = 10_000
 _DEEPEST = 10
 """Blocks in blocks that are read."""
 _ID = re.compile(r"(?:.*-)?([0-9a-f]{32})")
 _SEPARATE = ("child_page", "child_database")
 """Blocks that are entries of their own."""
-
-Json = Mapping[str, Any]
 
 
 class NotionSource:
@@ -95,7 +93,7 @@ class NotionSource:
             kind=".md",
             title=" ".join(title.split()),
             url=str(page.get("url", "")),
-            metadata={name: fact for name, fact in facts.items() if fact != ""},
+            metadata=stated(facts),
         )
 
     def _person(self, person: Json) -> str:
@@ -126,21 +124,17 @@ class NotionSource:
         Raises:
             SourceError: a reply cannot be fetched, or is not as documented.
         """
-        cursor = ""
-        for _ in range(_MOST_REPLIES):
+
+        def fetch(cursor: str) -> tuple[list[Json], str]:
             paging = {"page_size": _PAGES, **({"start_cursor": cursor} if cursor else {})}
             if method == "GET":
                 reply = self._client.json("GET", f"{self._base}/{path}?{urlencode(paging)}")
             else:
                 reply = self._client.json(method, f"{self._base}/{path}", {**body, **paging})
-            try:
-                yield from cast("list[Json]", reply["results"])
-                cursor = str(reply["next_cursor"]) if reply["has_more"] else ""
-            except (KeyError, TypeError) as error:
-                raise SourceError(f"{self.address} does not respond like Notion") from error
-            if not cursor:
-                return
-        raise SourceError(f"the list of {self.address} does not end")
+            found = objects(reply, self.address, "results")
+            return found, str(reply["next_cursor"]) if reply["has_more"] else ""
+
+        return pages(fetch, "", self.address)
 
 
 def _fact(one: Json) -> Scalar | tuple[Scalar, ...] | None:

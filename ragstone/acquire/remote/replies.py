@@ -2,12 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 from ragstone.core.errors import SourceError
+from ragstone.core.records import Metadata
 
 Json = Mapping[str, Any]
+At = TypeVar("At")
+_MOST_REPLIES = 10_000
+
+
+def pages(fetch: Callable[[At], tuple[Sequence[Json], At]], first: At, address: str) -> Iterator[Json]:
+    """Yield the objects of a list, from all replies.
+
+    Args:
+        fetch: returns the objects of a reply and where the next one is; nothing if there is none.
+        first: where the first reply is, such as its number, token or URL.
+        address: that of the source.
+
+    Raises:
+        SourceError: the list has too many replies.
+    """
+    at = first
+    for _ in range(_MOST_REPLIES):
+        found, at = fetch(at)
+        yield from found
+        if not at:
+            return
+    raise SourceError(f"the list of {address} does not end")
+
+
+def same_server(url: str, base: str, address: str) -> str:
+    """Return the URL of the next reply of a source; empty if there is none.
+
+    Raises:
+        SourceError: it is not below the base.
+    """
+    if url and not url.startswith(f"{base}/"):
+        raise SourceError(f"{address} leads to another server")
+    return url
+
+
+def stated(facts: Metadata) -> Metadata:
+    """Return the facts of an entry that are not empty."""
+    return {name: fact for name, fact in facts.items() if fact != ""}
 
 
 def objects(reply: object, address: str, name: str = "") -> list[Json]:

@@ -7,14 +7,13 @@ from urllib.parse import quote
 
 from ragstone.acquire.remote.address import Address, Opening
 from ragstone.acquire.remote.oauth import TokenClient, TokenRequest
-from ragstone.acquire.remote.replies import Json, inside, objects
-from ragstone.core.errors import SourceError, UsageError
+from ragstone.acquire.remote.replies import Json, inside, objects, pages, same_server, stated
+from ragstone.core.errors import UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
 from ragstone.core.source import Entry
 
 _GRAPH, _LOGIN = "https://graph.microsoft.com", "https://login.microsoftonline.com"
-_MOST_REPLIES = 10_000
 _FIELDS = "id,name,size,file,folder,deleted,parentReference,webUrl,cTag,lastModifiedDateTime,lastModifiedBy"
 
 
@@ -77,15 +76,12 @@ class SharePointSource:
         Raises:
             SourceError: a reply is unavailable, or not as documented.
         """
-        for _ in range(_MOST_REPLIES):
-            reply = self._tokens.client().json("GET", url)
-            yield from objects(reply, self.address, "value")
-            url = str(reply.get("@odata.nextLink", ""))
-            if not url:
-                return
-            if not url.startswith(f"{self._graph}/"):
-                raise SourceError(f"{self.address} leads to another server")
-        raise SourceError(f"the list of {self.address} does not end")
+        return pages(self._reply, url, self.address)
+
+    def _reply(self, url: str) -> tuple[list[Json], str]:
+        reply = self._tokens.client().json("GET", url)
+        following = same_server(str(reply.get("@odata.nextLink", "")), self._graph, self.address)
+        return objects(reply, self.address, "value"), following
 
 
 def _entry(drive: str, item: Json) -> Entry:
@@ -101,5 +97,5 @@ def _entry(drive: str, item: Json) -> Entry:
         version=str(item.get("cTag") or changed),
         size=int(item.get("size", 0)),
         url=str(item.get("webUrl", "")),
-        metadata={name: fact for name, fact in facts.items() if fact},
+        metadata=stated(facts),
     )

@@ -1,0 +1,25 @@
+"""Lists in many replies."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragstone.acquire.remote import replies
+from ragstone.core.errors import SourceError
+
+
+def test_reads_a_list_to_its_end() -> None:
+    found = replies.pages(lambda at: ([{"at": at}], at + 1 if at < 3 else 0), 1, "mill://wheel")
+    assert [one["at"] for one in found] == [1, 2, 3]
+
+
+def test_gives_up_a_list_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replies, "_MOST_REPLIES", 5)
+    with pytest.raises(SourceError, match="the list of mill://wheel does not end"):
+        list(replies.pages(lambda at: ([], at), "again", "mill://wheel"))
+
+
+def test_follows_a_list_to_no_other_server() -> None:
+    assert replies.same_server("https://mill.example/api?page=2", "https://mill.example", "mill://wheel")
+    with pytest.raises(SourceError, match="leads to another server"):
+        replies.same_server("https://mill.example.net/api", "https://mill.example", "mill://wheel")
