@@ -47,8 +47,23 @@ class Unreadable(SourceError):
     """A file, or the rest of it, is skipped; the message says why."""
 
 
+class TooLarge(Unreadable):
+    """A file is larger than ``acquire.max_file_mb``."""
+
+
 class Blank(Unreadable):
     """A picture shows nothing, such as a line or an area of one colour."""
+
+
+def refuse_large(size: int, settings: AcquireSettings, *, is_whole: bool = True) -> None:
+    """Refuse a file of so many bytes; or of more, if it is not read to its end.
+
+    Raises:
+        TooLarge: it is too large.
+    """
+    if size > settings.max_file_mb * MEGABYTE:
+        known = f"{size / MEGABYTE:.0f} MB, " if is_whole else ""
+        raise TooLarge(f"{known}above acquire.max_file_mb={settings.max_file_mb:g}")
 
 
 def detect(path: Path, settings: AcquireSettings) -> Encoding:
@@ -60,9 +75,7 @@ def detect(path: Path, settings: AcquireSettings) -> Encoding:
     Raises:
         Unreadable: the file is empty, binary, too large, has too long a line, or is in an unknown encoding.
     """
-    size = path.stat().st_size
-    if size > settings.max_file_mb * MEGABYTE:
-        raise Unreadable(f"{size / MEGABYTE:.0f} MB, above acquire.max_file_mb={settings.max_file_mb:g}")
+    refuse_large(path.stat().st_size, settings)
     _refuse_long_lines(path, LONGEST_LINE)
     with path.open("rb") as stream:
         start = stream.read(4)

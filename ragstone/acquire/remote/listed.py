@@ -11,7 +11,7 @@ from threading import Event
 
 from ragstone.acquire.metadata.groups import Given
 from ragstone.acquire.readers import left_out, suffix_of
-from ragstone.acquire.readers.decode import MEGABYTE
+from ragstone.acquire.readers.decode import TooLarge, refuse_large
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
 from ragstone.acquire.sources.documents import documents_of, placed
@@ -82,10 +82,6 @@ def told(error: Exception) -> str:
     return f"{type(error).__name__}: {words[:300]}" if words else type(error).__name__
 
 
-class _TooLarge(Exception):
-    """An entry is larger than a file may be."""
-
-
 @dataclass(slots=True)
 class _Reading:
     """Reads the entries of one source, one after another."""
@@ -107,7 +103,7 @@ class _Reading:
         if stamp and is_stored(address, stamp):
             yield Unchanged(source=address)
             return
-        if reason := self._refusal(entry, address) or self._fetched(entry):
+        if reason := left_out(address) or self._fetched(entry):
             yield Skipped(source=address, reason=reason)
             return
         complete, column = True, self.settings.access.column
@@ -142,25 +138,19 @@ class _Reading:
         named = named_in(entry.metadata, self.settings.access.column, describes=False)
         return Given(limits=limits, named=named)
 
-    def _refusal(self, entry: Entry, address: str) -> str:
-        """Return why an entry is not fetched; empty if it is."""
-        if entry.size > self._most_bytes:
-            return self._too_large(entry.size)
-        return left_out(address)
-
     def _fetched(self, entry: Entry) -> str:
         """Fetch an entry into the temporary file, and return why that failed; empty if it did not."""
         size = 0
         try:
+            refuse_large(entry.size, self.settings)
             with self.path.open("wb") as out:
                 for block in self.source.fetch(entry):
                     check(self.stop)
                     size += len(block)
-                    if size > self._most_bytes:
-                        raise _TooLarge
+                    refuse_large(size, self.settings, is_whole=False)
                     out.write(block)
-        except _TooLarge:
-            return self._too_large(size)
+        except TooLarge as error:
+            return str(error)
         except (MemoryError, Stopped):
             raise
         except Exception as error:  # The library of a source may raise anything; the next entry is still read.
@@ -171,13 +161,6 @@ class _Reading:
             return f"cannot be fetched: {reason}"
         self.failures = 0
         return ""
-
-    @property
-    def _most_bytes(self) -> float:
-        return self.settings.max_file_mb * MEGABYTE
-
-    def _too_large(self, size: int) -> str:
-        return f"{size / MEGABYTE:.0f} MB, above acquire.max_file_mb={self.settings.max_file_mb:g}"
 
 
 def _described(document: Document, entry: Entry, column: str, *, is_whole: bool) -> Document:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
+from ragstone.acquire.readers.decode import TooLarge, Unreadable, refuse_large
 from ragstone.acquire.readers.names import suffix_of
 from ragstone.acquire.readers.parsed import Budget, File, Part
 from ragstone.acquire.sources.mailbox import messages
@@ -30,10 +30,6 @@ _RATIO = 200
 _SMALL = 1_000_000
 """Bytes that any archive may expand to: the ratio says nothing about small files."""
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, gzip.BadGzipFile)
-
-
-class _MemberTooLarge(Unreadable):
-    """A member is too large; the others can still be read."""
 
 
 def members(file: File) -> Iterator[File | Skipped]:
@@ -92,7 +88,7 @@ def _unpack_zip(file: File) -> Iterator[File | Skipped]:
                 try:
                     with archive.open(entry) as stream:
                         _write(stream, member, budget)
-                except _MemberTooLarge as error:
+                except TooLarge as error:
                     yield Skipped(source=member.source, reason=str(error))
                     continue
                 except _DAMAGED as error:
@@ -138,8 +134,7 @@ def _member(file: File, name: str, path: Path) -> File:
 def _budget(file: File) -> Budget:
     """Return how much an archive may give. An archive inside another draws on the budget of the outer one."""
     size, settings = file.path.stat().st_size, file.settings
-    if size > settings.max_file_mb * MEGABYTE:
-        raise Unreadable(f"{size / MEGABYTE:.0f} MB, above acquire.max_file_mb={settings.max_file_mb:g}")
+    refuse_large(size, settings)
     if file.depth >= _DEPTH:
         raise Unreadable(f"nested deeper than {_DEPTH} archives")
     expanded = max(_SMALL, int(size * _RATIO))
@@ -155,8 +150,7 @@ def _write(stream: IO[bytes] | gzip.GzipFile, file: File, budget: Budget) -> Non
             budget.bytes_left -= len(block)
             if budget.bytes_left < 0:
                 raise Unreadable(f"an archive bomb: it expands to more than {_RATIO} times its size")
-            if written > file.settings.max_file_mb * MEGABYTE:
-                raise _MemberTooLarge(f"above acquire.max_file_mb={file.settings.max_file_mb:g}")
+            refuse_large(written, file.settings, is_whole=False)
             out.write(block)
 
 

@@ -9,7 +9,7 @@ from ragstone.acquire.metadata.enrich import enrich, stamped
 from ragstone.acquire.metadata.groups import with_groups
 from ragstone.acquire.metadata.named import named_in_file
 from ragstone.acquire.readers import ARCHIVES, READERS, Reader, left_out
-from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
+from ragstone.acquire.readers.decode import Unreadable, refuse_large
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.parser_process import ParserProcess
 from ragstone.acquire.readers.sniff import suffix_from_content
@@ -88,8 +88,7 @@ def _parsed(reader: Reader, file: File, parser: ParserProcess) -> Iterator[Docum
         size = file.path.stat().st_size
         if not size:
             raise Unreadable("empty")
-        if size > file.settings.max_file_mb * MEGABYTE:
-            raise Unreadable(f"{size / MEGABYTE:.0f} MB, above acquire.max_file_mb={file.settings.max_file_mb:g}")
+        refuse_large(size, file.settings)
         result = parser.parse(reader if ":" in reader else f"ragstone.acquire.readers.{reader}", file)
     else:
         result = reader(file)

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from ragstone.acquire.readers import suffix_of
-from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
+from ragstone.acquire.readers.decode import Unreadable, refuse_large
 from ragstone.acquire.readers.parsed import File, Wanted
 from ragstone.acquire.readers.parser_process import ParserProcess
 from ragstone.core.errors import SourceError
@@ -66,8 +66,7 @@ class PageDrawer:
         file = File(path=path, name="", source="", suffix=suffix, settings=self._settings, wanted=wanted)
         reader = "pictures.drawing" if suffix in PICTURES else "pdf.drawing"
         try:
-            if path.stat().st_size > self._settings.max_file_mb * MEGABYTE:
-                raise Unreadable("the file is too large")
+            refuse_large(path.stat().st_size, self._settings)
             (page,) = self._process.parse(f"ragstone.acquire.readers.{reader}:draw", file).parts
         except (Unreadable, OSError) as error:
             raise SourceError(f"this page cannot be drawn: {error}") from error

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from ragstone.acquire.readers.decode import MEGABYTE, Unreadable
+from ragstone.acquire.readers.decode import MEGABYTE, TooLarge, Unreadable, refuse_large
 from ragstone.acquire.readers.parsed import File
 from ragstone.core.records import Skipped
 
@@ -44,9 +44,10 @@ def messages(file: File) -> Iterator[File | Skipped]:
                 source=f"{file.source}/{name}.eml",
                 suffix=".eml",
             )
-            if len(message) > file.settings.max_file_mb * MEGABYTE:
-                reason = f"above acquire.max_file_mb={file.settings.max_file_mb:g}"
-                yield Skipped(source=member.source, reason=reason)
+            try:
+                refuse_large(len(message), file.settings, is_whole=False)
+            except TooLarge as error:
+                yield Skipped(source=member.source, reason=str(error))
                 continue
             member.path.write_bytes(message)
             yield member

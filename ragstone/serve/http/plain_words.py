@@ -7,6 +7,7 @@ import re
 _NO_PICTURES = r"\1: this server reads no text in pictures"
 _WORDS: tuple[tuple[str, str], ...] = (
     (r"^(.+?)(?:; .*not installed|, and acquire\.ocr is off).*", _NO_PICTURES),
+    (r"^above acquire\.max_file_mb=([\d.]+)", r"too large; this server reads files of at most \1 MB"),
     (r"^(\d+ MB), above acquire\.max_file_mb=([\d.]+)", r"\1; this server reads files of at most \2 MB"),
     (r"^took more than [\d.]+ s\b.*", "took too long to read"),
     (r"^needs more than \d+ MB\b.*", "took too much memory to read"),

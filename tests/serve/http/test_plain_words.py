@@ -22,6 +22,7 @@ TECHNICAL = re.compile(r"pip |uv |ragstone |\bacquire\.|\bset [a-z]+\.|Error:|\b
         (f"a scan; {MissingExtra('rapidocr', extra='ocr')}", f"a scan: {NO_PICTURES}"),
         ("a picture, and acquire.ocr is off; set acquire.ocr to auto", f"a picture: {NO_PICTURES}"),
         ("a scan; the program tesseract is not installed", f"a scan: {NO_PICTURES}"),
+        ("above acquire.max_file_mb=200", "too large; this server reads files of at most 200 MB"),
         ("612 MB, above acquire.max_file_mb=200", "612 MB; this server reads files of at most 200 MB"),
         ("took more than 30 s (acquire.parse_seconds)", "took too long to read"),
         ("needs more than 2000 MB", "took too much memory to read"),
