@@ -6,12 +6,11 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from ragstone.acquire.crawl.fetch import Fetcher
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
 from ragstone.services.pinned import FetchError, Headers, Refuse, Reply, refuse_none
+from ragstone.services.retries import retry_after
 from ragstone.settings import CrawlSettings
 
 MOVED = (301, 302, 303, 307, 308)
@@ -72,7 +71,7 @@ class Client:
                 response = await self._fetcher.get(address, headers or {}, refuse=refuse)
                 if response.status not in PASSING or attempt == self._settings.retries:
                     return response
-                wait = _retry_after(response.headers.get("retry-after", ""))
+                wait = retry_after(response.headers.get("retry-after", ""))
                 if wait is not None and wait > LONGEST_WAIT:
                     return response
             except FetchError as error:
@@ -102,14 +101,3 @@ class Client:
 
     async def aclose(self) -> None:
         await self._fetcher.aclose()
-
-
-def _retry_after(text: str) -> float | None:
-    """Return the seconds that a Retry-After field asks for, as a number or a date; None if it is neither."""
-    if text.strip().isdecimal():
-        return float(text)
-    try:
-        when = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
