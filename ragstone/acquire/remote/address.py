@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from ragstone.services.pinned_client import PinnedClient
 
 SETTING = "acquire.remote.allow_private"
-SCHEMES = (
-    *("git+https", "imaps", "sql", "webdav", "confluence", "notion", "github", "jira", "gdrive", "sharepoint", "https"),
-    *("s3", "gs", "gcs", "abfs", "sftp", "ftp", "smb"),
-)
-"""Kinds of addresses that a misspelt one is likely to mean."""
 
 
 @frozen

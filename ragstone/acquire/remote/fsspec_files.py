@@ -9,8 +9,9 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-from ragstone.acquire.remote.address import SCHEMES, Address, Opening
+from ragstone.acquire.remote.address import Address, Opening
 from ragstone.acquire.remote.listed import told
+from ragstone.acquire.remote.opening import SCHEMES
 from ragstone.acquire.sources.walk import is_passed_over
 from ragstone.core.errors import MissingExtra, RagstoneError, SourceError, UsageError
 from ragstone.core.records import Skipped

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -14,6 +15,25 @@ from ragstone.settings import AcquireSettings, ConnectionSettings
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _OWN = re.compile(r"\w+(\.\w+)*:[A-Za-z_]\w*")
+_SITES = {
+    "webdav": "webdav:WebDavSource",
+    "confluence": "confluence:ConfluenceSource",
+    "notion": "notion:NotionSource",
+    "github": "github:GitHubSource",
+    "jira": "jira:JiraSource",
+    "gdrive": "google_drive:GoogleDriveSource",
+    "sharepoint": "sharepoint:SharePointSource",
+}
+_SOURCES = {
+    "imaps": "imap:ImapSource",
+    "imap": "imap:ImapSource",
+    "sql": "sql:SqlSource",
+    **_SITES,
+    **{f"{scheme}+http": source for scheme, source in _SITES.items()},
+}
+"""The module and class of a source, by the scheme of its address; fsspec reads all others."""
+SCHEMES = ("git+https", "imaps", "sql", *_SITES, "https", "s3", "gs", "gcs", "abfs", "sftp", "ftp", "smb")
+"""Kinds of addresses that a misspelt one is likely to mean."""
 _SETTING = "acquire.connections.*.address"
 _KNOWN = "an address such as s3://bucket/docs, or package.module:Class"
 
@@ -75,46 +95,7 @@ def open_source(source: str, settings: AcquireSettings, folder: Path) -> Source:
 
         return GitSource(text, opening)
     address = parsed(text)
-    match address.scheme:
-        case "http" | "https" | "feed":
-            raise UsageError(f"{text} is a web site; run: ragstone crawl {text}")
-        case "imap" | "imaps":
-            from ragstone.acquire.remote.imap import ImapSource
-
-            return ImapSource(address, opening)
-        case "sql":
-            from ragstone.acquire.remote.sql import SqlSource
-
-            return SqlSource(address, opening)
-        case "webdav" | "webdav+http":
-            from ragstone.acquire.remote.webdav import WebDavSource
-
-            return WebDavSource(address, opening)
-        case "confluence" | "confluence+http":
-            from ragstone.acquire.remote.confluence import ConfluenceSource
-
-            return ConfluenceSource(address, opening)
-        case "notion" | "notion+http":
-            from ragstone.acquire.remote.notion import NotionSource
-
-            return NotionSource(address, opening)
-        case "github" | "github+http":
-            from ragstone.acquire.remote.github import GitHubSource
-
-            return GitHubSource(address, opening)
-        case "jira" | "jira+http":
-            from ragstone.acquire.remote.jira import JiraSource
-
-            return JiraSource(address, opening)
-        case "gdrive" | "gdrive+http":
-            from ragstone.acquire.remote.google_drive import GoogleDriveSource
-
-            return GoogleDriveSource(address, opening)
-        case "sharepoint" | "sharepoint+http":
-            from ragstone.acquire.remote.sharepoint import SharePointSource
-
-            return SharePointSource(address, opening)
-        case _:
-            from ragstone.acquire.remote.fsspec_files import FsspecSource
-
-            return FsspecSource(address, opening)
+    if address.scheme in ("http", "https", "feed"):
+        raise UsageError(f"{text} is a web site; run: ragstone crawl {text}")
+    module, _, name = _SOURCES.get(address.scheme, "fsspec_files:FsspecSource").partition(":")
+    return getattr(import_module(f"ragstone.acquire.remote.{module}"), name)(address, opening)
