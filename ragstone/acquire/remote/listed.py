@@ -14,12 +14,12 @@ from ragstone.acquire.readers import left_out, suffix_of
 from ragstone.acquire.readers.decode import TooLarge, refuse_large
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
-from ragstone.acquire.sources.documents import documents_of, placed
+from ragstone.acquire.sources.documents import documents_of, finished, placed
 from ragstone.acquire.sources.stamps import IsStored, fingerprint, never_stored, stamp_of_entry
 from ragstone.core.access import groups_in
 from ragstone.core.errors import RagstoneError, SourceError
 from ragstone.core.named_groups import is_access_list, named_in
-from ragstone.core.records import Acquired, Document, Finished, Skipped, Unchanged
+from ragstone.core.records import Acquired, Document, Skipped, Unchanged
 from ragstone.core.source import Entry, Source
 from ragstone.core.threads import Stopped, check
 from ragstone.settings import AcquireSettings
@@ -106,7 +106,6 @@ class _Reading:
         if reason := left_out(address) or self._fetched(entry):
             yield Skipped(source=address, reason=reason)
             return
-        complete, column = True, self.settings.access.column
         suffix = entry.kind or suffix_of(PurePosixPath(address))
         file = File(
             path=self.path,
@@ -116,21 +115,9 @@ class _Reading:
             settings=self.settings,
             given=self._given(entry),
         )
-        try:
-            for document in documents_of(file, self.parser):
-                complete = complete and not isinstance(document, Skipped)
-                if isinstance(document, Document):
-                    whole = document.id == address
-                    document = placed(
-                        _described(document, entry, column, is_whole=whole), address, entry.name or address
-                    )
-                yield document
-        except SourceError as error:
-            complete = False
-            yield Skipped(source=address, reason=str(error))
-        check(self.stop)
-        if complete and stamp:
-            yield Finished(source=address, stamp=stamp)
+        described = (_described(one, entry, file) for one in documents_of(file, self.parser))
+        read = (placed(one, address, entry.name or address) for one in described)
+        yield from finished(read, address, stamp, self.stop)
 
     def _given(self, entry: Entry) -> Given:
         """Return what the connection and the source say of who may read an entry."""
@@ -163,9 +150,11 @@ class _Reading:
         return ""
 
 
-def _described(document: Document, entry: Entry, column: str, *, is_whole: bool) -> Document:
+def _described(document: Document | Skipped, entry: Entry, file: File) -> Document | Skipped:
     """Return a document with what the source says of its entry, except of its readers, which is decided already."""
-    facts = dict(document.metadata)
+    if isinstance(document, Skipped):
+        return document
+    facts, column, is_whole = dict(document.metadata), file.settings.access.column, document.id == file.name
     if is_whole:
         facts |= {name: fact for name, fact in entry.metadata.items() if not is_access_list(name, fact, column)}
     return replace(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from threading import Event
 
 from ragstone.acquire.metadata.enrich import enrich, stamped
 from ragstone.acquire.metadata.groups import with_groups
@@ -16,8 +17,8 @@ from ragstone.acquire.readers.sniff import suffix_from_content
 from ragstone.acquire.sources.archives import attached, members
 from ragstone.core.errors import RagstoneError, SourceError
 from ragstone.core.named_groups import named_in
-from ragstone.core.records import Document, Skipped
-from ragstone.core.threads import Stopped
+from ragstone.core.records import Document, Finished, Skipped
+from ragstone.core.threads import Stopped, check
 
 _EMPTY = ("empty", "no rows")
 """Reasons of files that can be read, and hold nothing."""
@@ -49,7 +50,30 @@ def documents_of(file: File, parser: ParserProcess) -> Iterator[Document | Skipp
         yield Skipped(source=file.source, reason=f"damaged: {type(error).__name__}: {error}")
 
 
-def placed(document: Document, name: str, place: str) -> Document:
+def finished(
+    read: Iterable[Document | Skipped], source: str, stamp: str, stop: Event | None, *, strict: bool = False
+) -> Iterator[Document | Skipped | Finished]:
+    """Yield the documents of a file, and after them, if none is missing and its stamp is known, that it was read.
+
+    Raises:
+        SourceError: if ``strict``, a table lacks a column that the settings name; otherwise the file is skipped.
+    """
+    complete = bool(stamp)
+    try:
+        for one in read:
+            complete = complete and not isinstance(one, Skipped)
+            yield one
+    except SourceError as error:
+        if strict:
+            raise
+        complete = False
+        yield Skipped(source=source, reason=str(error))
+    check(stop)
+    if complete:
+        yield Finished(source=source, stamp=stamp)
+
+
+def placed(document: Document | Skipped, name: str, place: str) -> Document | Skipped:
     """Return a document with its path below the root of its source: where the root lies says nothing about it.
 
     Args:
@@ -57,8 +81,8 @@ def placed(document: Document, name: str, place: str) -> Document:
         name: the name of the file, which begins its path.
         place: the path of the file below the root.
     """
-    path = document.metadata.get("path")
-    if not isinstance(path, str) or not path.startswith(name):
+    path = "" if isinstance(document, Skipped) else document.metadata.get("path")
+    if isinstance(document, Skipped) or not isinstance(path, str) or not path.startswith(name):
         return document
     return replace(document, metadata={**document.metadata, "path": place + path.removeprefix(name)})
 

@@ -11,11 +11,11 @@ from ragstone.acquire.metadata.groups import NOTHING_GIVEN, Given
 from ragstone.acquire.readers import left_out, suffix_of
 from ragstone.acquire.readers.parsed import File
 from ragstone.acquire.readers.parser_process import ParserProcess
-from ragstone.acquire.sources.documents import documents_of, placed
+from ragstone.acquire.sources.documents import documents_of, finished, placed
 from ragstone.acquire.sources.stamps import IsStored, fingerprint, never_stored, stamp_of_file
 from ragstone.acquire.sources.walk import files_under, printable
 from ragstone.core.errors import SourceError
-from ragstone.core.records import Acquired, Document, Finished, Skipped, Unchanged
+from ragstone.core.records import Acquired, Skipped, Unchanged
 from ragstone.core.threads import check
 from ragstone.settings import AcquireSettings
 
@@ -182,16 +182,5 @@ def _read(
             if stamp and is_stored(file.source, stamp):
                 yield Unchanged(source=file.source)
                 continue
-            complete = True
-            try:
-                for one in documents_of(file, parser):
-                    complete = complete and not isinstance(one, Skipped)
-                    yield placed(one, file.name, place) if isinstance(one, Document) else one
-            except SourceError as error:
-                if named:
-                    raise
-                complete = False
-                yield Skipped(source=file.source, reason=str(error))
-            check(stop)
-            if complete and stamp:
-                yield Finished(source=file.source, stamp=stamp)
+            read = (placed(one, file.name, place) for one in documents_of(file, parser))
+            yield from finished(read, file.source, stamp, stop, strict=named)
