@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import numpy as np
 from pydantic import BaseModel, ValidationError
@@ -83,7 +84,8 @@ class OpenAIEmbedder:
         self._server = OpenAIServer(services, endpoint)
         self._most = batch
         self._sends_dimensions = bool(dimensions) and dimensions != own
-        self.fingerprint = f"{name}-{dimensions or OWN.get(self._model) or 'own'}-{self._server.host}"
+        host = urlsplit(self._server.address).netloc
+        self.fingerprint = f"{name}-{dimensions or OWN.get(self._model) or 'own'}-{host}"
 
     @property
     def dimensions(self) -> int:
