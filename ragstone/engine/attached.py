@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 DAY = 86_400.0
 UNASKED_SECONDS = DAY
 """Time that a file is kept for a conversation without a question."""
-FOLDER = f"{UPLOADS}conversations/"
+FOLDER = f"{UPLOADS}/conversations/"
 """The folder of all attached files, below that of the knowledge base."""
 NOTES = "erasing"
 """The folder of the notes. Each is a file of its own, so that nobody needs a lock to leave one."""

@@ -20,13 +20,12 @@ from ragstone.catalog.sqlite import create_catalog
 from ragstone.core.errors import Damaged, KnowledgeBaseError, NotFound, UsageError
 from ragstone.core.frozen import frozen
 from ragstone.engine.location import home_at, open_journal
+from ragstone.engine.roots import UPLOADS
 from ragstone.history.journal import NAME as JOURNAL
 from ragstone.history.journal import findings
 from ragstone.storage.disk import clear_away, drop, make_folder, new_file, put_in_place, sync_folder
 from ragstone.storage.sqlite import Failed, connect_private, connect_to_check, is_damage, reason_of
 
-UPLOADS = "uploads"
-"""Default name of the folder with the files that were uploaded to the server."""
 BLOCK_BYTES = 1 << 20
 """Bytes read at once while copying a file."""
 

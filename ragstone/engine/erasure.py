@@ -29,7 +29,7 @@ from ragstone.engine.built import BuiltWith
 from ragstone.engine.components import Components
 from ragstone.engine.erasure_search import search
 from ragstone.engine.following import locked
-from ragstone.engine.roots import forget_names
+from ragstone.engine.roots import UPLOADS, forget_names
 from ragstone.engine.sources import FOLDER as SOURCES
 from ragstone.engine.sources import absolute
 from ragstone.history.erasing import changes, erase, quotes
@@ -336,9 +336,7 @@ def _uploaded(version: Components, names: Sequence[str]) -> list[Path]:
     """Return the uploaded files of these names."""
     root = version.folder.resolve()
     files = (root / name.partition("#")[0] for name in names if len(name) < 1000 and "\0" not in name)
-    return [
-        file for file in files if file.is_relative_to(root / "uploads") and ".." not in file.parts and file.is_file()
-    ]
+    return [file for file in files if file.is_relative_to(root / UPLOADS) and ".." not in file.parts and file.is_file()]
 
 
 def _rebuild(version: Components, *, only_engines: bool = False) -> None:

@@ -279,7 +279,7 @@ def _find(version: Components, id: str, reader: Reader) -> _Located:
     if not file:  # a part of it could not be read, so it is read again next time
         return _Located(document=document, state="changed" if any(map(_is_file, files)) else "gone")
     path, has_parts = Path(file), file != source
-    if document.id.startswith(UPLOADS) and not _is_file(file):  # restored into another folder
+    if document.id.startswith(f"{UPLOADS}/") and not _is_file(file):  # restored into another folder
         path = version.folder.resolve() / document.id.removesuffix(source.removeprefix(file))
     state: State = _state_of(path, stamps[file])
     key = source.removeprefix(f"{file}#") if acquire.has_rows(path) and source.startswith(f"{file}#") else ""

@@ -15,8 +15,8 @@ from ragstone.catalog.protocol import Catalog
 from ragstone.engine.built import BuiltWith
 from ragstone.engine.components import Components
 
-UPLOADS = "uploads/"
-"""What the ids of uploaded documents begin with."""
+UPLOADS = "uploads"
+"""The folder of uploaded files in a knowledge base, with which the ids of their documents begin."""
 
 
 def base(version: Components) -> Path:
@@ -64,4 +64,4 @@ def _names(folder: Path) -> Iterator[str]:
 def _is_used(version: Components, name: str) -> bool:
     """Return whether ids of documents in the base folder, or of uploads, begin with a name."""
     inside = base(version) / name
-    return f"{name}/" == UPLOADS or inside.exists() or bool(version.catalog.documents_under(str(inside)))
+    return name == UPLOADS or inside.exists() or bool(version.catalog.documents_under(str(inside)))

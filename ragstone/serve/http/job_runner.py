@@ -19,9 +19,10 @@ from ragstone.engine.jobs.queue import Job, JobQueue, Kind, Work
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.progress import FOLDER as NOTES
 from ragstone.engine.progress import Reporter
+from ragstone.engine.roots import UPLOADS
 from ragstone.serve.http.instance import InstanceLock
 from ragstone.serve.http.telemetry import log_error
-from ragstone.serve.http.uploads import FOLDER, clear_leftovers
+from ragstone.serve.http.uploads import clear_leftovers
 from ragstone.settings import ServeSettings
 from ragstone.storage.disk import drop
 from ragstone.storage.files import note_json, read_json
@@ -63,7 +64,7 @@ class JobRunner:
     def __init__(self, engine: KnowledgeBase, settings: ServeSettings) -> None:
         self._engine, self._for_workers = engine, settings.jobs == "workers"
         self._is_alone = settings.workers == 1
-        self._upload_root = engine.folder / FOLDER
+        self._upload_root = engine.folder / UPLOADS
         self._journal = engine.history.journal()
         self._book = JournalJobs(self._journal)
         self._instance: InstanceLock | None = None

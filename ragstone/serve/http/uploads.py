@@ -30,8 +30,6 @@ from ragstone.settings import UploadSettings
 from ragstone.storage import locks
 
 MEGABYTE = 1_000_000
-FOLDER = "uploads"
-"""Folder of uploaded files in the knowledge base."""
 MAX_FILES = 50
 """Files of one request."""
 INCOMING = ".incoming-"

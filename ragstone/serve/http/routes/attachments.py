@@ -14,6 +14,7 @@ from pydantic import Field
 from ragstone.core.errors import KnowledgeBaseError, NotFound
 from ragstone.engine.attached import FOLDER, Attached, bytes_of_person, folder_of, until
 from ragstone.engine.jobs.queue import Work
+from ragstone.engine.roots import UPLOADS
 from ragstone.serve.http import errors, uploads
 from ragstone.serve.http.authentication import Caller, Reading
 from ragstone.serve.http.errors import Refused
@@ -74,7 +75,7 @@ async def attach(
         received = await uploads.receive(
             request.stream(),
             request.headers.get("content-type", ""),
-            folder / uploads.FOLDER,
+            folder / UPLOADS,
             settings,
             service.jobs.server,
         )

@@ -20,6 +20,7 @@ from ragstone.core.reading import Reading as ReadingRecord
 from ragstone.core.reading import note_of, reading_of
 from ragstone.core.records import Document as DocumentRecord
 from ragstone.core.records import Span
+from ragstone.engine.roots import UPLOADS
 from ragstone.serve.http import errors, uploads
 from ragstone.serve.http.authentication import Caller, Reading, Writing
 from ragstone.serve.http.errors import Refused
@@ -215,7 +216,7 @@ def _remove(service: Service, caller: Caller, document_id: str, queued: set[str]
     """Remove a document and its uploaded file, unless a newer file of that name waits to be read."""
     engine = service.engine
     folder = engine.folder.resolve()
-    root = (folder / uploads.FOLDER).resolve()
+    root = (folder / UPLOADS).resolve()
     if unread := _unread_file(service, caller, document_id):
         if document_id in queued:
             raise Refused("locked", "this file is waiting to be read; remove it when that is done")
@@ -235,7 +236,7 @@ def _remove(service: Service, caller: Caller, document_id: str, queued: set[str]
 
 def _unread_file(service: Service, caller: Caller, id: str) -> Path | None:
     """Return the uploaded file of this name if it is the caller's and no document came from it."""
-    engine, uploaded = service.engine, uploads.FOLDER
+    engine, uploaded = service.engine, UPLOADS
     folder = engine.folder.resolve()
     file, own_folder = folder / id, folder / uploads.folder_of(caller.reader, uploaded)
     is_own = file.is_relative_to(folder / uploaded) if caller.reader.groups is None else file.parent == own_folder

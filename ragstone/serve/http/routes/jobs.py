@@ -19,6 +19,7 @@ from ragstone.core.access import EVERYONE, groups_in
 from ragstone.core.errors import KnowledgeBaseError, NotFound
 from ragstone.core.reports import AddReport
 from ragstone.engine.jobs.queue import Kind, Work
+from ragstone.engine.roots import UPLOADS
 from ragstone.serve.http import errors, uploads
 from ragstone.serve.http.authentication import Administering, Caller, Reading, Writing
 from ragstone.serve.http.errors import REQUEST_ID, Problem, Refused
@@ -205,11 +206,11 @@ async def upload(request: HttpRequest, response: HttpResponse, service: Here, ca
     content_type = request.headers.get("content-type", "")
     try:
         received = await uploads.receive(
-            request.stream(), content_type, folder / uploads.FOLDER, settings, service.jobs.server
+            request.stream(), content_type, folder / UPLOADS, settings, service.jobs.server
         )
         try:
             groups = _groups(received.groups, caller)
-            target = uploads.folder_of(caller.reader, uploads.FOLDER)
+            target = uploads.folder_of(caller.reader, UPLOADS)
             files = await asyncio.to_thread(uploads.store, received, folder, target)
         except BaseException:
             received.discard()
