@@ -15,6 +15,9 @@ from ragstone.core.records import TOOL, Evidence, Hit, SourceType
 from ragstone.core.search_step import SearchStep
 from ragstone.core.shown import shown, shown_html
 
+EXTRACTIVE = "extractive"
+"""The model of answers that quote the documents: none."""
+
 
 # ---------------------------------------------------------------- language models
 @frozen
@@ -196,7 +199,7 @@ class Draft:
     statements: tuple[Statement, ...] = ()
     support: float = 1.0
     rightness: float | None = None
-    model: str = "extractive"
+    model: str = EXTRACTIVE
     degraded: bool = False
     failed: bool = False
     notices: tuple[str, ...] = ()
@@ -285,7 +288,7 @@ class Answer:
     support: float = 1.0
     rightness: float = 0.0
     statements: tuple[Statement, ...] = ()
-    model: str = "extractive"
+    model: str = EXTRACTIVE
     judge_scores: JudgeScores | None = None
     web_search_triggered: bool = False
     notices: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Texts that are safe on a terminal, whatever they come from."""
+"""Texts that are safe on a terminal and in JSON, whatever they come from."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202
 def printable(text: str) -> str:
     """Return a text without control characters of a terminal."""
     return _UNSAFE.sub("", text)
+
+
+def encodable(text: str) -> str:
+    """Return a text with question marks for lone surrogates, which neither JSON nor an index can carry."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def escaped(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from ragstone.core.answers import Answer, Answered, Event, EvidenceFound
+from ragstone.core.answers import EXTRACTIVE, Answer, Answered, Event, EvidenceFound
 from ragstone.core.errors import ModelError
 from ragstone.core.records import Evidence
 from ragstone.core.request import Request
@@ -22,7 +22,7 @@ async def done(version: Components, task: Task, request: Request) -> AsyncGenera
     """Yield no evidence, and the result of a task as an answer: from the model, or else from the words alone."""
     yield EvidenceFound(evidence=Evidence(question=read(task.text), hits=(), method=NO_SEARCH))
     timings, model = Timings(), version.models.chat()
-    result, author = task.done_without_model(), "extractive"
+    result, author = task.done_without_model(), EXTRACTIVE
     if model:
         with timings.stage("answer"), suppress(ModelError):  # a plainer title is no reason to tell anybody
             result, author = await task.done_by(model, request), model.name

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragstone.catalog.protocol import Catalog
-from ragstone.core.answers import Citation, Draft, Statement, Turn
+from ragstone.core.answers import EXTRACTIVE, Citation, Draft, Statement, Turn
 from ragstone.core.catalog import Stamp
 from ragstone.core.filters import Filter
 from ragstone.core.frozen import frozen
@@ -24,7 +24,6 @@ from ragstone.core.question import Question, Wording
 from ragstone.core.records import Considered, Evidence, Hit, Step
 from ragstone.core.request import Request
 from ragstone.core.search_step import SearchStep
-from ragstone.services.models import EXTRACTIVE
 from ragstone.settings import CacheSettings, Settings
 from ragstone.storage.cache import Cache, CacheStatus, Limit
 from ragstone.storage.cache_key import code_version, key

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ragstone import acquire
-from ragstone.core.answers import Message
+from ragstone.core.answers import EXTRACTIVE, Message
 from ragstone.core.errors import MissingExtra, ModelError, SettingsError
 from ragstone.core.import_path import is_importable
 from ragstone.core.protocols import ChatModel
 from ragstone.core.records import Acquired, Document, Finished
 from ragstone.core.request import Request
 from ragstone.services.chat import complete
-from ragstone.services.models import EXTRACTIVE, choose, refuse_missing_package
+from ragstone.services.models import choose, refuse_missing_package
 from ragstone.settings import MetadataSettings, Settings
 from ragstone.settings.services import ModelSettings, ServiceSettings
 from ragstone.storage.cache import Cache

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Literal
 
-from ragstone.core.answers import Message
+from ragstone.core.answers import EXTRACTIVE, Message
 from ragstone.core.errors import MissingExtra, RagstoneError, SettingsError
 from ragstone.core.frozen import frozen
 from ragstone.core.request import Deadline, Payer, Request
@@ -75,7 +75,7 @@ async def check_models(version: Components, payer: Payer) -> list[ModelCheck]:
     out: list[ModelCheck] = []
     if version.has_embedder:
         out.append(await _timed("index.embedder", version.settings.index.embedder, embed))
-    if version.settings.respond.model.name != "extractive":
+    if version.settings.respond.model.name != EXTRACTIVE:
         out.append(await _timed("respond.model.name", version.settings.respond.model.name, write))
     return out
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cmp_to_key
 
 from ragstone.chunk import Outlined
+from ragstone.core.answers import EXTRACTIVE
 from ragstone.core.editions import VERSION_OF, edition_of
 from ragstone.core.errors import RagstoneError
 from ragstone.core.naming import name_of
@@ -19,7 +20,6 @@ from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Evidence, Hit, Passage, Span
 from ragstone.core.table import without_table
 from ragstone.engine.components import Components
-from ragstone.services.models import EXTRACTIVE
 
 WIDEST = 2400
 """Characters to which a hit is widened, about 600 tokens; a longer hit stays as it is."""

@@ -13,7 +13,7 @@ import numpy as np
 from ragstone import rank
 from ragstone.acquire.metadata.language import detect
 from ragstone.core.access import both
-from ragstone.core.answers import Turn
+from ragstone.core.answers import EXTRACTIVE, Turn
 from ragstone.core.errors import Damaged, ModelError, OutOfTime, UsageError
 from ragstone.core.filters import Compare, Filter
 from ragstone.core.question import Question
@@ -33,7 +33,6 @@ from ragstone.query.gather import CONTEXT, allocate, by_document, further_legs
 from ragstone.query.likely_language import LISTED, is_listed, likely_language
 from ragstone.question import read, read_again, rewritten
 from ragstone.question.talk import is_talk
-from ragstone.services.models import EXTRACTIVE
 from ragstone.settings import BoostSettings
 
 if TYPE_CHECKING:

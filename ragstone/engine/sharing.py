@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragstone.core.access import READERS, Reader, conversation_group, owner_of
-from ragstone.core.answers import Turn
+from ragstone.core.answers import EXTRACTIVE, Turn
 from ragstone.core.errors import NotFound
 from ragstone.core.frozen import frozen
 from ragstone.core.records import WEB, Chunk, Hit
@@ -28,8 +28,8 @@ from ragstone.history.erasing import ERASED
 from ragstone.history.responses import Response
 from ragstone.history.shares import Copied, Share
 
-QUOTED, LOOKED_UP = "extractive", "catalog"
-"""Values of ``model`` for answers that no model wrote. A model knew the earlier answers."""
+LOOKED_UP = "catalog"
+"""The ``model`` of an answer that was looked up; besides that, no model wrote `EXTRACTIVE` ones."""
 COURTESIES = ("greeting", "thanks", "goodbye")
 """Kinds of replies that depend on no document."""
 OF_DOCUMENTS = ("document", "summary", "comparison")
@@ -119,7 +119,7 @@ def _may_see(version: Components, response: Response, share: Share, reader: Read
     answer = response.answer
     if answer["answer"] == ERASED:
         return False
-    is_written = answer["model"] not in (QUOTED, LOOKED_UP)
+    is_written = answer["model"] not in (EXTRACTIVE, LOOKED_UP)
     if answer.get("kind") in COURTESIES and not is_written:
         return True
     tells_of_all = _tells_of_all(answer)
@@ -168,7 +168,7 @@ def _needed(response: Response) -> set[str]:
     answer = response.answer
     needed = {one["chunk_id"] for one in answer["citations"]}
     needed |= {step[name] for step in answer.get("steps", ()) for name in ("target", "source")}
-    if (answer["model"], answer["outcome"]) != (QUOTED, "answer"):
+    if (answer["model"], answer["outcome"]) != (EXTRACTIVE, "answer"):
         needed |= {one.chunk_id for one in response.passages}
     return {one for one in needed if one and not one.startswith(WEB)}
 

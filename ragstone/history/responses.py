@@ -11,6 +11,7 @@ from ragstone.core.access import Reader
 from ragstone.core.answers import ABSTAINED, Answer
 from ragstone.core.errors import NotFound, RateLimited, UsageError
 from ragstone.core.frozen import frozen
+from ragstone.core.printable import encodable
 from ragstone.core.records import Considered, Hit, Step
 from ragstone.history.conversations import COPIED_TO, DAY
 from ragstone.history.journal import row_crc
@@ -222,7 +223,7 @@ class Responses:
             if len(text) > LONGEST:
                 raise UsageError(f"at most {LONGEST} characters, not {len(text)}")
         now = self._clock()
-        row = (id, _storable(voice), now, VOTES[vote], _storable(reason), _storable(correction))
+        row = (id, encodable(voice), now, VOTES[vote], encodable(reason), encodable(correction))
         with self._journal.writing() as db:
             if not db.execute("SELECT 1 FROM responses WHERE id = ?", [id]).fetchone():
                 raise _not_found(id)  # the vote would outlive the answer
@@ -313,7 +314,7 @@ def put_response(db: JournalDatabase, kept: Response, reader: Reader, *, copied_
         fields[COPIED_TO] = copied_to
     if kept.asker:
         fields["groups"] = None if kept.asker.groups is None else sorted(kept.asker.groups)
-    row = (kept.response_id, kept.at, reader.who, _storable(kept.question), json.dumps(fields))
+    row = (kept.response_id, kept.at, reader.who, encodable(kept.question), json.dumps(fields))
     db.execute(
         "INSERT INTO responses (id, at, reader, question, answer, crc) VALUES (?, ?, ?, ?, ?, ?)", [*row, row_crc(*row)]
     )
@@ -332,11 +333,6 @@ def _refuse_too_many(db: JournalDatabase, voice: str, now: float, per_hour: int)
     said = db.execute(sql, [voice, now - HOUR, per_hour]).fetchall()
     if len(said) == per_hour:
         raise RateLimited(f"nobody may cast more than {per_hour} votes in an hour", said[-1][0] + HOUR - now)
-
-
-def _storable(text: str) -> str:
-    """Return a text with question marks for lone surrogates, which no database stores."""
-    return text.encode(errors="replace").decode()
 
 
 _LAST = """

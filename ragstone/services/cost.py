@@ -13,6 +13,7 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Protocol
 
+from ragstone.core.answers import EXTRACTIVE
 from ragstone.core.errors import KnowledgeBaseError
 from ragstone.core.frozen import frozen
 from ragstone.core.request import BILLION, Meter
@@ -21,7 +22,7 @@ from ragstone.settings.model_servers import LOCAL_SERVERS
 from ragstone.settings.services import ServiceSettings
 from ragstone.settings.yaml_text import read_yaml
 
-_LOCAL = ("huggingface:", "gguf:", "sentence-transformers:", "extractive", *(f"{name}:" for name in LOCAL_SERVERS))
+_LOCAL = ("huggingface:", "gguf:", "sentence-transformers:", EXTRACTIVE, *(f"{name}:" for name in LOCAL_SERVERS))
 _DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from ragstone.core.answers import Message
-from ragstone.services.openai_api import sendable
+from ragstone.core.printable import encodable
 from ragstone.services.schemas import strict_schema
 from ragstone.services.too_long import is_too_long
 from ragstone.settings.services import ModelSettings
@@ -109,7 +109,7 @@ class Dialect:
 
     # ------------------------------------------------------------ messages
     def _messages(self, messages: Sequence[Message]) -> list[dict[str, str]]:
-        out = [{"role": str(one.role), "content": sendable(one.content)} for one in messages]
+        out = [{"role": str(one.role), "content": encodable(one.content)} for one in messages]
         if self._fills:
             out = [one for one in out if one["content"].strip()] or out
         if self._folds_system:

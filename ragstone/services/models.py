@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 
 from pydantic import BaseModel
 
-from ragstone.core.answers import Message, Piece
+from ragstone.core.answers import EXTRACTIVE, Message, Piece
 from ragstone.core.errors import MissingExtra, ModelError, SettingsError
 from ragstone.core.frozen import frozen
 from ragstone.core.import_path import is_importable, load, require
@@ -17,7 +17,6 @@ from ragstone.services.reply_text import Habits, cleaned
 from ragstone.settings.model_servers import KINDS, KNOWN_SERVERS, OPENAI_ADDRESS, is_ollama_name, meant
 from ragstone.settings.services import ModelSettings, ServiceSettings
 
-EXTRACTIVE = "extractive"
 FORMS = "extractive, openai:NAME, azure:DEPLOYMENT, huggingface:NAME (or a folder), gguf:FILE, ollama:NAME"
 _SETTING = "respond.model.name"
 _PACKAGES = {"gguf": "xllamacpp", "huggingface": "transformers"}

@@ -196,11 +196,6 @@ class OpenAIServer:
         return None
 
 
-def sendable(text: str) -> str:
-    """Return the text without lone surrogates, which JSON cannot carry."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def said_by(error: openai.APIStatusError) -> tuple[str, str]:
     """Return the message and the code of a server's refusal; empty if it has none."""
     body: object = error.body

@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from ragstone.core.answers import EXTRACTIVE
 from ragstone.core.errors import SettingsError
 from ragstone.settings.model_servers import KNOWN_SERVERS, OPENAI_ADDRESS, Endpoint, Missing, lacking
 
@@ -60,7 +61,7 @@ def _free(schema: str) -> str:
 
 def _unreserved(server: str) -> str:
     """Return the name of a server. Refuse a name that means something else before a colon."""
-    if server in ("openai", "azure", "huggingface", "gguf", "extractive"):
+    if server in ("openai", "azure", "huggingface", "gguf", EXTRACTIVE):
         raise ValueError("this name is taken; a server of OpenAI's protocol at another address may have any other name")
     return server
 
@@ -89,7 +90,7 @@ class ModelSettings(Section):
     """A language model and its parameters."""
 
     name: str = Field(
-        default="extractive",
+        default=EXTRACTIVE,
         description="Language model that answers: `extractive` (no model; answers quote sentences), `openai:NAME`,"
         " `azure:DEPLOYMENT`, `ollama:NAME` and the like (`SERVER:NAME`), `huggingface:NAME` (or a folder),"
         " `gguf:FILE`, or `package.module:Class`.",

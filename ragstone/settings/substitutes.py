@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from ragstone.core.answers import EXTRACTIVE
 from ragstone.core.errors import MissingExtra, SettingsError
 from ragstone.core.frozen import frozen
 from ragstone.core.installation import install_command
@@ -20,7 +21,6 @@ from ragstone.settings import AUTO, Settings
 from ragstone.settings.model_servers import OPENAI_ADDRESS
 
 EMBEDDED = "embedded"
-EXTRACTIVE = "extractive"
 NO_ADDRESS = (
     "PostgreSQL needs an address: services.postgres.dsn, or DATABASE_URL in the environment, as"
     " postgresql://USER:PASSWORD@HOST:PORT/DATABASE"

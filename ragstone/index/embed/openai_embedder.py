@@ -20,11 +20,12 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from ragstone.core.errors import EmbeddingError, SettingsError
+from ragstone.core.printable import encodable
 from ragstone.core.protocols import Role
 from ragstone.core.records import Span
 from ragstone.core.request import Meter, Request
 from ragstone.services import estimate
-from ragstone.services.openai_api import APIStatusError, AsyncOpenAI, OpenAIServer, said_by, sendable
+from ragstone.services.openai_api import APIStatusError, AsyncOpenAI, OpenAIServer, said_by
 from ragstone.services.retries import Attempts, Setback, persist
 from ragstone.settings.services import ServiceSettings
 
@@ -206,7 +207,7 @@ def _vectors(answer: _Answer, texts: int) -> Vector:
 
 def _windows(text: str) -> Iterator[str]:
     """Split a text into windows of about equal length that fit the model."""
-    text = sendable(text)
+    text = encodable(text)
     tokens = estimate.count(text)
     if tokens <= WINDOW:
         yield text if text.strip() else "."  # servers refuse empty texts

@@ -52,7 +52,9 @@ def models(
 
 def mention_model(kb: Path, settings: Settings) -> None:
     """Say once for each knowledge base that a model runs here and could write, if nothing but a terminal reads it."""
-    if settings.respond.model.name != "extractive" or not (sys.stdout.isatty() and sys.stderr.isatty()):
+    from ragstone.core.answers import EXTRACTIVE
+
+    if settings.respond.model.name != EXTRACTIVE or not (sys.stdout.isatty() and sys.stderr.isatty()):
         return
     mentioned = kb / _TOLD
     if not kb.is_dir() or mentioned.exists():

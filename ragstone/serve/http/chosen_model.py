@@ -9,9 +9,10 @@ from collections.abc import Mapping
 
 from pydantic import SecretStr, ValidationError
 
+from ragstone.core.answers import EXTRACTIVE
 from ragstone.core.errors import SettingsError
 from ragstone.history.changed_settings import ChangedSetting
-from ragstone.services.models import EXTRACTIVE, choose
+from ragstone.services.models import choose
 from ragstone.settings import Settings
 from ragstone.settings.load import Tree, merge, nested, validated
 from ragstone.settings.model_servers import OPENAI_ADDRESS

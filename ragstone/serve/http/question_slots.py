@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from ragstone.core.answers import EXTRACTIVE
 from ragstone.core.processors import processors
 from ragstone.serve.http.errors import Refused
 from ragstone.settings import Settings
@@ -38,7 +39,7 @@ def slots_for(settings: Settings, most: int, processes: int = 1) -> int:
     """
     own = settings.index
     computes = (
-        settings.respond.model.name == "extractive"
+        settings.respond.model.name == EXTRACTIVE
         and not settings.respond.cheap
         and settings.review.judge != "model"
         and settings.query.web.engine == "none"

@@ -15,13 +15,13 @@ from queue import Queue
 from typing import Any, TypeVar
 
 from ragstone.core.access import Reader
-from ragstone.core.answers import Event
+from ragstone.core.answers import EXTRACTIVE, Event
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Trace
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.opening import uncached
 from ragstone.serve.cli.screen import explain
-from ragstone.services.models import EXTRACTIVE, choose
+from ragstone.services.models import choose
 from ragstone.settings import Settings
 
 R = TypeVar("R")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
-from ragstone.core.answers import Answer, Citation
+from ragstone.core.answers import EXTRACTIVE, Answer, Citation
 from ragstone.core.hits import Hits
 from ragstone.core.printable import one_line, printable
 from ragstone.core.records import OF_FILE, Hit, Metadata, beside
@@ -152,7 +152,7 @@ def _cells(row: str) -> list[str]:
 
 def _confidence(answer: Answer) -> str:
     by = f"; written by {one_line(answer.model)}, {answer.support:.0%} of its sentences supported"
-    return f"confidence {answer.confidence:.2f}" + ("" if answer.model == "extractive" else by)
+    return f"confidence {answer.confidence:.2f}" + ("" if answer.model == EXTRACTIVE else by)
 
 
 def _facts(metadata: Metadata) -> str:

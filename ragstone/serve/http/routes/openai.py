@@ -20,7 +20,7 @@ from ragstone.core.answers import Answer, Answered, Citation, SentenceClosed, Tu
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.frozen import frozen
 from ragstone.core.naming import name_of
-from ragstone.core.printable import one_line
+from ragstone.core.printable import encodable, one_line
 from ragstone.core.research import LEVELS, ActionTaken, Effort, Forecast, ResearchEvent
 from ragstone.question.tasks import task_of
 from ragstone.serve import addresses
@@ -165,18 +165,13 @@ def _texts(given: str | list[str] | list[int] | list[list[int]]) -> list[str]:
         raise UsageError(f"input: has more than {MAX_TEXTS} texts")
     if not all(map(str.strip, texts)):
         raise UsageError("input: a text is empty")
-    return [_encodable(text) for text in texts]
+    return [encodable(text) for text in texts]
 
 
 def _encoded(vector: NDArray[np.float32], encoding_format: str) -> list[float] | str:
     if encoding_format == "float":
         return vector.astype(float).tolist()
     return base64.b64encode(vector.astype(np.dtype("<f4")).tobytes()).decode("ascii")
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates, which no index and no response could store."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 # ---------------------------------------------------------------- from a conversation to a question
@@ -255,8 +250,8 @@ def _pictures(message: ChatMessage) -> list[str]:
 
 def _text(message: ChatMessage) -> str:
     if isinstance(message.content, list):
-        return _encodable("\n".join(part.text for part in message.content if part.type == "text"))
-    return _encodable(message.content or "")
+        return encodable("\n".join(part.text for part in message.content if part.type == "text"))
+    return encodable(message.content or "")
 
 
 # ---------------------------------------------------------------- from an answer to a completion

@@ -163,7 +163,16 @@ class ChunkChoice(Response):
     finish_reason: Literal["stop"] | None = None
 
 
-class CompletionChunk(Response):
+class Unfinished(Response):
+    """A body whose ``usage`` and ``ragstone`` are left out until they are known."""
+
+    @model_serializer(mode="wrap")
+    def _without_unknown(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        unknown = [name for name in ("usage", "ragstone") if getattr(self, name) is None]
+        return {name: value for name, value in serialize(self).items() if name not in unknown}
+
+
+class CompletionChunk(Unfinished):
     """An event of a streamed answer. ``ragstone`` comes with the last part of the answer."""
 
     id: str
@@ -173,11 +182,6 @@ class CompletionChunk(Response):
     choices: list[ChunkChoice]
     usage: Tokens | None = None
     ragstone: Answer | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_nulls(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        absent = [name for name in ("usage", "ragstone") if getattr(self, name) is None]
-        return {name: value for name, value in serialize(self).items() if name not in absent}
 
 
 # ---------------------------------------------------------------- models, embeddings

@@ -8,7 +8,14 @@ from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, mo
 
 from ragstone.serve.http.messages import Response
 from ragstone.serve.http.routes.ask import Answer, FilterText
-from ragstone.serve.http.routes.openai_messages import MAX_MESSAGES, LenientRequest, ModelName, Part, UrlCitation
+from ragstone.serve.http.routes.openai_messages import (
+    MAX_MESSAGES,
+    LenientRequest,
+    ModelName,
+    Part,
+    Unfinished,
+    UrlCitation,
+)
 
 PREFIX = "resp_"
 ID = rf"^{PREFIX}[0-9a-f]{{48}}$"
@@ -127,7 +134,7 @@ class Reasoning(Response):
     summary: None = None
 
 
-class OpenAIResponse(Response):
+class OpenAIResponse(Unfinished):
     """An answer. ``ragstone`` is what ``POST /query`` returns, with citations and notices, once it is complete."""
 
     id: str
@@ -154,11 +161,6 @@ class OpenAIResponse(Response):
     usage: ResponseUsage | None = None
     metadata: dict[str, str] = Field(default_factory=dict)
     ragstone: Answer | None = None
-
-    @model_serializer(mode="wrap")
-    def _without_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        absent = [name for name in ("usage", "ragstone") if getattr(self, name) is None]
-        return {name: value for name, value in serialize(self).items() if name not in absent}
 
 
 class DeletedResponse(Response):

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import Field, SecretStr
 
 import ragstone
+from ragstone.core.answers import EXTRACTIVE
 from ragstone.engine.model_check import why_no_pictures
 from ragstone.history.keys import Scope
 from ragstone.serve.http import errors
@@ -19,7 +20,6 @@ from ragstone.serve.http.messages import Response
 from ragstone.serve.http.routes.jobs import Progress, may_add_pages
 from ragstone.serve.http.service import Here
 from ragstone.serve.http.telemetry import CONTENT_TYPE
-from ragstone.services.models import EXTRACTIVE
 from ragstone.settings.load import leaves, written
 
 
