@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hash_embedder import HashEmbedder
@@ -21,12 +22,12 @@ from kb import check_whole, embedder_of, look, open_fast, parts
 
 from ragstone.catalog.lock import indexing
 from ragstone.core.access import OWNER
-from ragstone.core.errors import Conflict, SourceError
+from ragstone.core.errors import Conflict, SourceError, UsageError
 from ragstone.core.records import Document
 from ragstone.core.request import Request
 from ragstone.engine.ingest import Share
 from ragstone.engine.jobs.queue import Job, JobCounts, Work
-from ragstone.engine.jobs.worker import Worker
+from ragstone.engine.jobs.worker import Worker, run_job
 from ragstone.engine.knowledge_base import KnowledgeBase
 from servers.postgres_server import PostgresServer
 
@@ -273,6 +274,14 @@ def test_jobs_are_as_large_as_the_settings_say(tmp_path: Path, docs: Path) -> No
         with pytest.raises(SourceError, match="no file or folder"):
             engine.documents.queue_add(["nowhere"])
     assert look(tmp_path / "kb" / "journal.db", "SELECT count(*) FROM jobs") == [(5,)]
+
+
+def test_a_job_of_an_unknown_kind_is_refused(engine: KnowledgeBase, docs: Path) -> None:
+    (job,) = engine.documents.jobs.put("sync", [Work(sources=(str(docs),))])
+    unknown = replace(job, kind=cast("Any", "of a later release"))
+    with pytest.raises(UsageError, match="of a later release"):
+        asyncio.run(run_job(engine, unknown, lambda _: None))
+    assert engine.status().documents == 0
 
 
 def test_what_is_gone_is_removed_at_the_end(engine: KnowledgeBase, docs: Path) -> None:

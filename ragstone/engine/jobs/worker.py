@@ -25,10 +25,11 @@ from ragstone.core.errors import (
     RagstoneError,
     UsageError,
 )
-from ragstone.core.reports import AddReport, Progress
+from ragstone.core.reports import AddReport
 from ragstone.engine.ingest import Share
 from ragstone.engine.jobs.queue import LONGEST_PAUSE, Job, JobQueue
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.progress import OnProgress
 
 POLL_SECONDS = 0.5
 """Seconds between polls of an empty or unavailable queue."""
@@ -86,7 +87,8 @@ class Worker:
 
     async def _do(self, job: Job) -> None:
         documents: list[str] = []
-        working = asyncio.ensure_future(do_job(self._kb, job, documents, lambda: self._is_mine(job)))
+        share = Share(is_ours=lambda: self._is_mine(job))
+        working = asyncio.ensure_future(run_job(self._kb, job, lambda now: documents.extend(now.committed), share))
         renewing = asyncio.ensure_future(self._renew_lease(job, working))
         try:
             report = await working
@@ -167,30 +169,34 @@ class Worker:
                 return result
 
 
-async def do_job(kb: KnowledgeBase, job: Job, documents: list[str], is_ours: Callable[[], bool]) -> AddReport:
-    """Run a job alongside other workers and return its report.
+async def run_job(kb: KnowledgeBase, job: Job, on_progress: OnProgress, share: Share | None = None) -> AddReport:
+    """Run a job and return its report.
 
     Args:
         kb: the knowledge base.
         job: the job to run.
-        documents: list to which the ids of stored documents are appended.
-        is_ours: returns False once another worker has taken over the job.
+        on_progress: called after every commit.
+        share: ingest while other processes do too.
+
+    Raises:
+        UsageError: there is no such kind of job here.
     """
-
-    def note(now: Progress) -> None:
-        documents.extend(now.committed)
-
-    share, files = Share(is_ours=is_ours), [kb.folder / Path(file) for file in job.work.files]
-    if job.kind == "add":
-        return await kb.documents.add_files(files, note, roots=[*map(Path, job.work.sources)], share=share)
-    if job.kind == "upload":
-        own = job.work
-        return await kb.documents.add_uploads(
-            files, note, groups=own.groups, writer=own.writer, conversation=own.conversation, share=share
-        )
-    if job.kind == "page":
-        return await kb.documents.add_page(job.work.sources[0], note)
-    report = AddReport()
-    for source in job.work.sources:
-        report = report.plus(await kb.documents.follow(source, note, share=share))
-    return report
+    documents, work = kb.documents, job.work
+    files = [kb.folder / Path(file) for file in work.files]
+    match job.kind:
+        case "add":
+            return await documents.add_files(files, on_progress, roots=[*map(Path, work.sources)], share=share)
+        case "upload":
+            of_person = work.conversation
+            return await documents.add_uploads(
+                files, on_progress, groups=work.groups, writer=work.writer, conversation=of_person, share=share
+            )
+        case "page":
+            return await documents.add_page(work.sources[0], on_progress)
+        case "sync":
+            report = AddReport()
+            for source in work.sources:
+                report = report.plus(await documents.follow(source, on_progress, share=share))
+            return report
+        case unknown:  # of a later release
+            raise UsageError(f"this release has no jobs of the kind '{unknown}'")

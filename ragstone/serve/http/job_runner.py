@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import closing, suppress
 from dataclasses import asdict, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ragstone.core.errors import EngineError, KnowledgeBaseError, Locked, NotFound, RagstoneError, UsageError
 from ragstone.core.frozen import frozen
 from ragstone.core.reports import AddReport, Progress
 from ragstone.engine.jobs.journal import JournalJobs
 from ragstone.engine.jobs.queue import Job, JobQueue, Kind, Work
+from ragstone.engine.jobs.worker import run_job
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.progress import FOLDER as NOTES
 from ragstone.engine.progress import Reporter
@@ -37,6 +38,7 @@ NOTE_SECONDS = 0.5
 """Pause between two notes of the progress of a job for other processes."""
 MAX_NAMED = 100
 """Documents that a job lists."""
+T = TypeVar("T")
 
 
 @frozen
@@ -270,6 +272,21 @@ class JobRunner:
                     waiting.waits(refusal.holder)
                     await asyncio.sleep(RETRY_SECONDS)
 
+    async def exclusively(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Return what work returns that changes the knowledge base, once no job of this host does.
+
+        Raises:
+            Locked: a program that is no server is indexing.
+        """
+        async with self.indexing:
+            while True:
+                try:
+                    return await work()
+                except Locked:
+                    if self._is_alone:
+                        raise
+                    await asyncio.sleep(RETRY_SECONDS)
+
     def _show(self, id: str, now: Progress) -> None:
         before = self._unfinished[id].job
         named = (*before.documents, *now.committed)[:MAX_NAMED]
@@ -285,18 +302,7 @@ class JobRunner:
                 waiting.close()
             self._show(job.id, now)
 
-        if job.kind == "upload":
-            work, folder = job.work, self._engine.folder
-            files = [folder / Path(file) for file in work.files]
-            add = self._engine.documents.add_uploads
-            conversation = work.conversation
-            return await add(files, on_progress, groups=work.groups, writer=work.writer, conversation=conversation)
-        if job.kind == "page":
-            return await self._engine.documents.add_page(job.work.sources[0], on_progress)
-        report = AddReport()
-        for source in job.work.sources:
-            report = report.plus(await self._engine.documents.follow(source, on_progress))
-        return report
+        return await run_job(self._engine, job, on_progress)
 
     async def _record(self, job: Job) -> None:
         self._unfinished[job.id] = replace(self._unfinished[job.id], job=job)

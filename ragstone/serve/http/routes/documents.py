@@ -15,7 +15,7 @@ from pydantic import Field
 
 from ragstone.core.access import OWNER
 from ragstone.core.catalog import DocumentSummary, ListingOrder
-from ragstone.core.errors import Locked, NotFound
+from ragstone.core.errors import NotFound
 from ragstone.core.reading import Reading as ReadingRecord
 from ragstone.core.reading import note_of, reading_of
 from ragstone.core.records import Document as DocumentRecord
@@ -24,7 +24,6 @@ from ragstone.engine.roots import UPLOADS
 from ragstone.serve.http import errors, uploads
 from ragstone.serve.http.authentication import Caller, Reading, Writing
 from ragstone.serve.http.errors import Refused
-from ragstone.serve.http.job_runner import RETRY_SECONDS
 from ragstone.serve.http.messages import Characters, Metadata, Response
 from ragstone.serve.http.plain_words import plain
 from ragstone.serve.http.routes.ask import MAX_FILTER
@@ -191,18 +190,13 @@ async def document(
 @router.delete("/documents/{document_id:path}", responses={**errors.CHANGING})
 async def remove(document_id: Annotated[str, Parameter(max_length=2_000)], service: Here, caller: Writing) -> Removed:
     """Remove a document, and its file if it was uploaded, or an uploaded file that could not be read."""
+
+    async def work() -> list[str]:
+        queued = await service.jobs.waiting_files()
+        return await asyncio.to_thread(_remove, service, caller, document_id, queued)
+
     async with asyncio.timeout(service.settings.request_seconds):
-        async with service.jobs.indexing:
-            queued = await service.jobs.waiting_files()
-            while True:
-                try:
-                    removed = await asyncio.to_thread(_remove, service, caller, document_id, queued)
-                    break
-                except Locked:  # another process that serves runs a job
-                    if service.settings.workers == 1:
-                        raise
-                    await asyncio.sleep(RETRY_SECONDS)
-    return Removed(removed=removed)
+        return Removed(removed=await service.jobs.exclusively(work))
 
 
 def _span(start: int | None, end: int | None, length: int) -> Span | None:

@@ -9,10 +9,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ragstone.core.errors import Locked
 from ragstone.serve.http import errors
 from ragstone.serve.http.authentication import Administering, admin_router
-from ragstone.serve.http.job_runner import RETRY_SECONDS
 from ragstone.serve.http.messages import Request, Response
 from ragstone.serve.http.service import Here
 
@@ -56,15 +54,7 @@ async def forget_documents(body: ToErase, service: Here, caller: Administering) 
     Answers that quote them stay as answers whose source was erased. A repeated call finishes an interrupted one.
     """
     work = partial(service.engine.documents.forget, body.documents, reader=caller.reader, words=body.words)
-    async with service.jobs.indexing:
-        while True:
-            try:
-                erased = await asyncio.to_thread(work)
-                break
-            except Locked:  # another process that serves runs a job
-                if service.settings.workers == 1:
-                    raise
-                await asyncio.sleep(RETRY_SECONDS)
+    erased = await service.jobs.exclusively(lambda: asyncio.to_thread(work))
     hashes = (hashlib.sha256(id.encode()).hexdigest()[:SHOWN_HASH] for id in erased.documents)
     await service.noted(caller, "document.forget", ", ".join(hashes))
     return Erased.model_validate(erased, from_attributes=True)
