@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from ragstone.core.access import READERS, Reader
 from ragstone.core.errors import NotFound
-from ragstone.core.records import Hit
 from ragstone.engine.attached import attached_to, note_ended
 from ragstone.engine.caching import LEVELS, Level, latest_questions
 from ragstone.engine.components import Components
 from ragstone.engine.opening import OpenVersions
+from ragstone.engine.replied import hits_of_passages
 from ragstone.engine.sharing import SharedTurn, copy_shared, shared_turns
 from ragstone.history.conversations import Session, StoredTurn
 from ragstone.history.responses import Feedback, Opinions, Response, Unanswered, Vote
@@ -209,7 +209,5 @@ def _response(version: Components, response_id: str, reader: Reader) -> Response
     groups = version.catalog.access_groups(response.evidence)
     if not all(reader.may_read({READERS: named}) for named in groups.values()):
         raise NotFound(f"there is no answer '{response_id}', or it is no longer stored")
-    chunks = version.catalog.chunks_by_id([one.chunk_id for one in response.passages])
-    stored = [(chunks[one.chunk_id], one) for one in response.passages if one.chunk_id in chunks]
-    hits = [Hit(chunk=chunk, score=one.score, why=one.why) for chunk, one in stored]
+    hits = hits_of_passages(version.catalog, response.passages)
     return replace(response, hits=tuple(hit for hit in hits if reader.may_read(hit.chunk.metadata)))

@@ -12,12 +12,12 @@ from ragstone.core.answers import Turn
 from ragstone.core.filters import Filter
 from ragstone.core.naming import name_of
 from ragstone.core.question import Question, Talk
-from ragstone.core.records import Chunk, Hit
+from ragstone.core.records import Chunk
 from ragstone.core.request import Request
 from ragstone.core.timing import Timings
 from ragstone.engine.by_name import IS_FILE, ByName
 from ragstone.engine.components import Components
-from ragstone.engine.replied import Message, Replied, hits_of_chunks
+from ragstone.engine.replied import Message, Replied, hits_of_chunks, hits_of_document
 from ragstone.engine.search import Search
 from ragstone.question import Context, read
 from ragstone.question.talk import is_talk
@@ -94,7 +94,7 @@ class Overviews:
             one, other = by_name.either(talk.title, talk.other, talk.language)
             if one is None or other is None or one.document_id == other.document_id:
                 return None
-            hits = [self._read(document.document_id) for document in (one, other)]
+            hits = [hits_of_document(self._version.catalog, document.document_id) for document in (one, other)]
         draft = compared(
             *hits,
             sentences=sentences,
@@ -103,11 +103,6 @@ class Overviews:
             language=message.language,
         )
         return message.reply(draft, hits_of(draft, [*hits[0], *hits[1]])) if draft else None
-
-    def _read(self, id: str) -> list[Hit]:
-        """Return the chunks of a document, in order."""
-        chunks = self._version.catalog.chunks_of([id]).values()
-        return hits_of_chunks(sorted(chunks, key=lambda chunk: chunk.start))
 
     # ------------------------------------------------------------ one topic
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ragstone.catalog.protocol import Catalog
 from ragstone.core.answers import Draft
 from ragstone.core.frozen import frozen
 from ragstone.core.question import Question, Talk
 from ragstone.core.records import Chunk, Evidence, Hit, Step
+from ragstone.history.responses import Passage
 from ragstone.respond.writing.overview import Planned
 
 
@@ -63,3 +65,14 @@ def hits_of_chunks(chunks: Sequence[Chunk]) -> list[Hit]:
         Hit(chunk=chunk, score=1.0, why=(Step(stage="catalog", score=1.0, rank=rank),))
         for rank, chunk in enumerate(chunks, start=1)
     ]
+
+
+def hits_of_document(catalog: Catalog, id: str) -> list[Hit]:
+    """Return the chunks of a document as hits, in their order."""
+    return hits_of_chunks(sorted(catalog.chunks_of([id]).values(), key=lambda chunk: chunk.start))
+
+
+def hits_of_passages(catalog: Catalog, passages: Sequence[Passage]) -> list[Hit]:
+    """Return the passages behind a stored answer as hits, without those that are no longer stored."""
+    chunks = catalog.chunks_by_id([one.chunk_id for one in passages])
+    return [Hit(chunk=chunks[one.chunk_id], score=one.score, why=one.why) for one in passages if one.chunk_id in chunks]

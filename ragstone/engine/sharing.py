@@ -23,6 +23,7 @@ from ragstone.core.frozen import frozen
 from ragstone.core.records import WEB, Chunk, Hit
 from ragstone.engine.attached import attached_to, is_within
 from ragstone.engine.components import Components
+from ragstone.engine.replied import hits_of_passages
 from ragstone.history.conversations import StoredTurn
 from ragstone.history.erasing import ERASED
 from ragstone.history.responses import Response
@@ -206,10 +207,8 @@ def _shown(version: Components, kept: _Kept, may: bool, reader: Reader) -> Share
     if kept.response is None:
         return SharedTurn(at=message.at, question=message.question, text=message.answer)
     response = _within(version, kept.response, reader)
-    chunks = version.catalog.chunks_by_id([one.chunk_id for one in response.passages])
-    hits = tuple(
-        Hit(chunk=chunks[one.chunk_id], score=one.score) for one in response.passages if one.chunk_id in chunks
-    )
+    found = hits_of_passages(version.catalog, response.passages)
+    hits = tuple(replace(hit, why=()) for hit in found)  # which tells what else was searched for
     return SharedTurn(
         at=message.at, question=message.question, text=message.answer, answer=_plain(response.answer), hits=hits
     )

@@ -16,7 +16,7 @@ from ragstone.core.timing import Timings
 from ragstone.engine.by_file import files_of
 from ragstone.engine.by_name import IS_FILE, ByName, titles
 from ragstone.engine.components import Components
-from ragstone.engine.replied import Message, Replied, hits_of_chunks
+from ragstone.engine.replied import Message, Replied, hits_of_chunks, hits_of_document
 from ragstone.engine.search import Search
 from ragstone.language import replies
 from ragstone.question import read
@@ -279,13 +279,12 @@ class Talking:
             return message.reply(asked_back(message.question.asked, titles(documents), message.language))
         (document_summary,) = documents
         catalog = self._version.catalog
-        chunks = sorted(catalog.chunks_of([document_summary.document_id]).values(), key=lambda chunk: chunk.start)
         document = catalog.document(document_summary.document_id)
         sections = [
             Section(title=section.title, start=section.start, level=section.level)
             for section in Outlined.of(document).sections
         ]
-        hits = hits_of_chunks(chunks)
+        hits = hits_of_document(catalog, document_summary.document_id)
         draft = outline(
             sections,
             hits,

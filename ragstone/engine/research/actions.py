@@ -12,7 +12,7 @@ from ragstone.core.request import Request
 from ragstone.core.research import Action
 from ragstone.core.timing import Timings
 from ragstone.engine.components import Components
-from ragstone.engine.replied import hits_of_chunks
+from ragstone.engine.replied import hits_of_document
 from ragstone.engine.search import Search
 from ragstone.engine.steps import named_hits
 from ragstone.query.outside import Outside
@@ -79,6 +79,5 @@ class Actions:
     def _around(self, document: str, read_so_far: Sequence[Hit]) -> list[Hit]:
         """Return the passages of a document around those that were read."""
         places = [hit.chunk.index for hit in read_so_far if hit.chunk.document_id == document]
-        chunks = self._version.catalog.chunks_of([document]).values()
-        near = [one for one in chunks if any(abs(one.index - place) <= AROUND for place in places)]
-        return hits_of_chunks(sorted(near, key=lambda chunk: chunk.start))
+        hits = hits_of_document(self._version.catalog, document)
+        return [hit for hit in hits if any(abs(hit.chunk.index - place) <= AROUND for place in places)]

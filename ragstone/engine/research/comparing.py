@@ -29,7 +29,7 @@ from ragstone.engine.by_name import ByName
 from ragstone.engine.cited import with_cited
 from ragstone.engine.components import Components
 from ragstone.engine.finding import Finding
-from ragstone.engine.replied import hits_of_chunks
+from ragstone.engine.replied import hits_of_document
 from ragstone.engine.research.by_model import Layout, laid_out
 from ragstone.engine.research.spending import Spending
 from ragstone.engine.search import Search
@@ -155,8 +155,7 @@ class Comparing:
         return dated[0] if len(dated) == 1 else ""
 
     def _read(self, thing: Thing, id: str) -> _Column:
-        chunks = self._version.catalog.chunks_of([id]).values()
-        hits = hits_of_chunks(sorted(chunks, key=lambda chunk: chunk.start))
+        hits = hits_of_document(self._version.catalog, id)
         found = Outlined.of(self._version.catalog.document(id)).sections
         sections = ((one.title, Span(start=one.start, end=one.end)) for one in found if one.level)
         return _Column(thing=thing, hits=tuple(hits), sections=tuple(sections))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ragstone.core.records import Hit
 from ragstone.core.request import Request
 from ragstone.engine.components import Components
+from ragstone.engine.replied import hits_of_passages
 
 
 def findings(version: Components, session: str, request: Request) -> list[Hit]:
@@ -20,7 +23,5 @@ def findings(version: Components, session: str, request: Request) -> list[Hit]:
     history, who = version.history, request.reader.who
     last = next(iter(history.conversations().turns(session, who, most=1)), None)
     response = history.responses().find(last.response_id, who) if last and last.response_id else None
-    passages = response.passages if response else ()
-    chunks = version.catalog.chunks_by_id([one.chunk_id for one in passages])
-    hits = [Hit(chunk=chunks[one.chunk_id], score=one.score) for one in passages if one.chunk_id in chunks]
-    return [hit for hit in hits if request.reader.may_read(hit.chunk.metadata)]
+    hits = hits_of_passages(version.catalog, response.passages if response else ())
+    return [replace(hit, why=()) for hit in hits if request.reader.may_read(hit.chunk.metadata)]
