@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
+from ragstone.catalog.protocol import Catalog
 from ragstone.chunk import Outlined
 from ragstone.core.answers import Citation, Source
-from ragstone.core.errors import ResponseError
+from ragstone.core.errors import RagstoneError, ResponseError
 from ragstone.core.records import Evidence, Hit
 
 
@@ -68,6 +69,21 @@ def _source(hit: Hit) -> Source:
         relevance_score=round(hit.score, 4),
         sentiment=None if isinstance(sentiment, tuple) else sentiment,
     )
+
+
+class Outlines(dict[str, Outlined | None]):
+    """The outlines of documents by id, each read when it is first asked for; None if it was removed meanwhile."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        super().__init__()
+        self._catalog = catalog
+
+    def __missing__(self, id: str) -> Outlined | None:
+        try:
+            self[id] = Outlined.of(self._catalog.document(id))
+        except RagstoneError:  # removed a moment ago; the answer still stands
+            self[id] = None
+        return self[id]
 
 
 def placed(citation: Citation, document: Outlined | None) -> Citation:

@@ -8,12 +8,10 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TypeVar
 
-from ragstone.chunk import Outlined
 from ragstone.core.answers import Citation, Draft, SentenceClosed, TextWritten, Turn
-from ragstone.core.errors import RagstoneError
 from ragstone.core.records import TOOL, WEB, Evidence
 from ragstone.core.request import Request
-from ragstone.engine.cited import placed, refuse_misquotes
+from ragstone.engine.cited import Outlines, placed, refuse_misquotes
 from ragstone.engine.components import Components
 from ragstone.engine.finding import Checked, Several
 from ragstone.engine.following import follow_keywords
@@ -34,7 +32,7 @@ class Drafting:
 
     async def given(self, replied: Replied, request: Request) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
         """Yield a reply as an answerer would."""
-        evidence, outlines = replied.evidence, dict[str, Outlined | None]()
+        evidence, outlines = replied.evidence, Outlines(self._version.catalog)
         writer = self._version.models.overviews() if replied.planned else None
         if writer and replied.planned:
             async with aclosing(writer.stream(replied.planned, evidence, replied.draft, request)) as parts:
@@ -63,7 +61,7 @@ class Drafting:
             return
         if "search" in request.meter.cached and await follow_keywords(self._version):
             key = None  # words are weighed by an index that is behind
-        outlines: dict[str, Outlined | None] = {}
+        outlines = Outlines(self._version.catalog)
         async with aclosing(self._version.models.answerer().stream(evidence, request, before)) as parts:
             async for part in parts:
                 part = await self._located(part, evidence, outlines)
@@ -97,23 +95,21 @@ class Drafting:
             drafts = [event async for event in events if isinstance(event, Draft)]
         return drafts[-1]
 
-    async def _located(self, part: Part, evidence: Evidence, outlines: dict[str, Outlined | None]) -> Part:
+    async def _located(self, part: Part, evidence: Evidence, outlines: Outlines) -> Part:
         """Return a part of an answer with the places of its citations, after comparing their words."""
         if isinstance(part, TextWritten):
             return part
         refuse_misquotes(part.citations, evidence)
         return replace(part, citations=await asyncio.to_thread(self._placed, part.citations, outlines))
 
-    def _placed(self, citations: Sequence[Citation], outlines: dict[str, Outlined | None]) -> tuple[Citation, ...]:
+    def _placed(self, citations: Sequence[Citation], outlines: Outlines) -> tuple[Citation, ...]:
         """Return citations with the section and page of their own words; a chunk has those of its beginning.
 
         Args:
             citations: of an answer, or of one sentence.
             outlines: documents read for the same answer; those read now are added.
         """
-        for id in {one.document_id for one in citations if not one.chunk_id.startswith((WEB, TOOL))} - outlines.keys():
-            try:
-                outlines[id] = Outlined.of(self._version.catalog.document(id))
-            except RagstoneError:  # removed a moment ago; the answer still stands
-                outlines[id] = None
-        return tuple(placed(one, outlines.get(one.document_id)) for one in citations)
+        return tuple(
+            placed(one, None if one.chunk_id.startswith((WEB, TOOL)) else outlines[one.document_id])
+            for one in citations
+        )

@@ -14,11 +14,11 @@ from functools import cmp_to_key
 from ragstone.chunk import Outlined
 from ragstone.core.answers import EXTRACTIVE
 from ragstone.core.editions import VERSION_OF, edition_of
-from ragstone.core.errors import RagstoneError
 from ragstone.core.naming import name_of
 from ragstone.core.record import record_of
 from ragstone.core.records import Chunk, Evidence, Hit, Passage, Span
 from ragstone.core.table import without_table
+from ragstone.engine.cited import Outlines
 from ragstone.engine.components import Components
 
 WIDEST = 2400
@@ -41,28 +41,22 @@ def with_passages(version: Components, evidence: Evidence) -> Evidence:
     most = 0 if own.model.name == EXTRACTIVE else own.passages
     if not most:
         return evidence
-    outlines = dict[str, Outlined | None]()
+    outlines = Outlines(version.catalog)
     with version.catalog.snapshot():
         hits = (*evidence.hits, *evidence.versions, *evidence.further)
-        wide = [(hit, _widened(version, hit, outlines)) for hit in hits]
+        wide = [(hit, _widened(hit, outlines)) for hit in hits]
     passages = list(_distinct(_merged(_beside_tables(wide, outlines), outlines)))
     if evidence.question.versions_meant == ():
         passages = _newest_first(passages)
     return replace(evidence, passages=tuple(passages[:most]))
 
 
-def _widened(version: Components, hit: Hit, outlines: dict[str, Outlined | None]) -> Hit:
+def _widened(hit: Hit, outlines: Outlines) -> Hit:
     """Return a hit with the text of its section around it, as far as that fits."""
     chunk = hit.chunk
     if chunk.is_outside or chunk.facts.get("is_table") or record_of(chunk) or len(chunk.text) >= WIDEST:
         return hit
-    id = chunk.document_id
-    if id not in outlines:
-        try:
-            outlines[id] = Outlined.of(version.catalog.document(id))
-        except RagstoneError:  # removed a moment ago
-            outlines[id] = None
-    outline = outlines[id]
+    outline = outlines[chunk.document_id]
     if outline is None or outline.text[chunk.start : chunk.end] != chunk.text:
         return hit
     return _spanning(hit, outline, _around(chunk, outline))
