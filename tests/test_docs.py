@@ -287,3 +287,9 @@ def test_index_of_the_documentation_lists_every_page() -> None:
 
 def test_moving_picture_is_small() -> None:
     assert (ROOT / "docs" / "demo.webp").stat().st_size < 1_000_000
+
+
+def test_the_guide_to_the_code_names_every_module_of_the_engine() -> None:
+    told = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    modules = {path.name for path in (ROOT / "ragstone/engine").glob("*.py")} - {"__init__.py"}
+    assert not {name for name in modules if f"`{name}`" not in told and f"engine/{name}`" not in told}
