@@ -18,7 +18,7 @@ from ragstone.question.tasks import Task
 NO_SEARCH = "none"
 
 
-async def done(version: Components, task: Task, request: Request) -> AsyncGenerator[Event]:
+async def events_of(version: Components, task: Task, request: Request) -> AsyncGenerator[Event]:
     """Yield no evidence, and the result of a task as an answer: from the model, or else from the words alone."""
     yield EvidenceFound(evidence=Evidence(question=read(task.text), hits=(), method=NO_SEARCH))
     timings, model = Timings(), version.models.chat()

@@ -56,12 +56,12 @@ class Components:
 
     @property
     def location(self) -> Location:
-        """The folder of the knowledge base."""
+        """The home of the knowledge base: its folder, and the server that has its catalog, if one does."""
         return self.source.location
 
     @property
     def folder(self) -> Path:
-        """The location of the knowledge base."""
+        """The folder of the knowledge base."""
         return self.source.location.folder
 
     @property

@@ -1,7 +1,6 @@
 """Add, remove and look up documents: files, folders, uploads, web sites and queued jobs.
 
-An ingest holds the lock of the knowledge base until it ends. With a `Share` it takes the lock only for each commit, so
-that several processes ingest at once: a commit takes a hundredth of the time of reading, chunking and embedding.
+What is added passes through `Ingest`, which says how several processes ingest at once.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ class KnowledgeBase:
 
     @property
     def folder(self) -> Path:
-        """The location of the knowledge base."""
+        """The folder of the knowledge base."""
         return self._versions.location.folder
 
     @property
@@ -273,7 +273,7 @@ class KnowledgeBase:
             within = reader.within(session)
             request = version.request(within, payer, response_id=response_id, keep=keep, language=language)
             if task := task_of(question, before):
-                async with aclosing(background.done(version, task, request)) as events:
+                async with aclosing(background.events_of(version, task, request)) as events:
                     async for event in events:
                         yield event
                 return

@@ -2,7 +2,7 @@
 
 The next group is read and chunked while the current one is embedded and committed. The pipeline reads only one group
 ahead, so memory does not grow with the source. Embedding and committing never overlap, because a commit may drop a
-vector that the next group relies on; a commit takes a hundredth of the time.
+vector that the next group relies on; little time is lost, as commits are short.
 
 Reported commits are durable. An interruption loses only the current groups, and the next run stores them. A stored,
 unchanged document costs one comparison of signatures.

@@ -35,4 +35,4 @@ class Source:
     shared: Pool = field(default_factory=Pool)
     own: Pool = field(default_factory=Pool)
     catching_up: threading.Lock = field(default_factory=threading.Lock)
-    """VersionLease while a question fills an engine that is behind."""
+    """Held while a question fills an engine that is behind."""
