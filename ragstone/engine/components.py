@@ -10,6 +10,7 @@ from __future__ import annotations
 import uuid
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragstone.catalog.location import Location
 from ragstone.catalog.protocol import Catalog
@@ -28,6 +29,9 @@ from ragstone.index.follow.protocol import ExternalIndex
 from ragstone.settings import Settings
 from ragstone.settings.substitutes import Substitute
 from ragstone.storage.cache import Cache
+
+if TYPE_CHECKING:
+    from ragstone.core.records import Vector
 
 
 @frozen(eq=False)
@@ -82,6 +86,11 @@ class Components:
         """Count tokens as the language model does, or as the embedder does if there is no model."""
         chat = self.models.chat()
         return chat.count(text) if chat else len(self.models.embedder().tokens(text))
+
+    async def vector_of(self, text: str, request: Request) -> Vector:
+        """Return the vector of a question, or of words to search for."""
+        (vector,) = await self.models.question_embedder().embed([text], role="query", request=request)
+        return vector
 
     def request(
         self,

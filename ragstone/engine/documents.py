@@ -166,11 +166,9 @@ class Documents:
             Conflict: another worker took over; earlier commits stay.
         """
         with self._versions.current() as version:
-            files, prune = (
-                count(sources, self._settings.acquire),
-                roots(sources, self._settings.acquire, version.folder),
-            )
-        within = folders(sources, self._settings.acquire)
+            settings = version.settings.acquire
+            files, prune = count(sources, settings), roots(sources, settings, version.folder)
+        within = folders(sources, settings)
         intake = Intake(read=reading(sources), files=files, sources=tuple(sources), folders=within, prune=prune)
         return await self._ingest.run(intake, on_progress, share)
 

@@ -168,7 +168,7 @@ class Legs:
         if not version.has_embedder:
             return NO_MATCHES  # nothing has been added yet
         refuse_embedder(version.models.embedder(), version.built, version.folder)
-        (vector,) = await version.models.question_embedder().embed([asked.wording.text], role="query", request=request)
+        vector = await version.vector_of(asked.wording.text, request)
         if among := self._settings.prefilter:
             candidates = await version.indexes.keywords().search(self._terms(asked), among, where)
             rows = candidates.rows.tolist()
@@ -242,5 +242,5 @@ class Legs:
     async def _nearest_matching(self, asked: Question, fetch_k: int, where: Filter | None, request: Request) -> Matches:
         version = self._version
         refuse_embedder(version.models.embedder(), version.built, version.folder)
-        (vector,) = await version.models.question_embedder().embed([asked.wording.text], role="query", request=request)
+        vector = await version.vector_of(asked.wording.text, request)
         return await asyncio.to_thread(index.nearest_matching, version.catalog, vector, fetch_k, where)

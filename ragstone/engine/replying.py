@@ -94,9 +94,7 @@ class Replying:
         name = embedder_of(version.built.embedder)  # load no model only to learn that no classifier was fitted
         if not name:
             return None
-        embedder = version.models.question_embedder()
-        (vector,) = await embedder.embed([question.asked], role="query", request=request)
-        talk = talk_by_meaning(vector, name, question.language)
+        talk = talk_by_meaning(await version.vector_of(question.asked, request), name, question.language)
         if talk is None or talk.kind != "collection":
             return talk
         return replace(talk, written_in=language_named(question.asked, question.language))

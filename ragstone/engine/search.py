@@ -18,7 +18,7 @@ from ragstone.core.errors import Damaged, ModelError, OutOfTime, UsageError
 from ragstone.core.filters import Compare, Filter
 from ragstone.core.question import Question
 from ragstone.core.record import record_of
-from ragstone.core.records import Chunk, Considered, Evidence, Hit, Matches, Trace
+from ragstone.core.records import Candidate, Chunk, Considered, Evidence, Hit, Matches, Trace
 from ragstone.core.request import Request
 from ragstone.core.timing import TimeBudget, Timings
 from ragstone.engine.caching import note_question
@@ -353,15 +353,16 @@ class Search:
             return []
         is_table = np.isin(fused.rows, rows)
         best = [one for at in np.flatnonzero(is_table)[:most].tolist() for one in fused.candidates(at, at + 1)]
-        chunks = self._version.catalog.chunks([one.row for one in best])
-        return [Hit(chunk=chunks[one.row], score=one.score, why=one.why) for one in best if one.row in chunks]
+        return self._hits_of(best)
 
     def _records(self, fused: Fused) -> list[Hit]:
         """Return the best rows of data files among the candidates."""
-        best = fused.candidates(0, ROWS)
-        chunks = self._version.catalog.chunks([one.row for one in best])
-        hits = [Hit(chunk=chunks[one.row], score=one.score, why=one.why) for one in best if one.row in chunks]
-        return [hit for hit in hits if record_of(hit.chunk)]
+        return [hit for hit in self._hits_of(fused.candidates(0, ROWS)) if record_of(hit.chunk)]
+
+    def _hits_of(self, candidates: Sequence[Candidate]) -> list[Hit]:
+        """Return candidates with their chunks, without those that were removed meanwhile."""
+        chunks = self._version.catalog.chunks([one.row for one in candidates])
+        return [Hit(chunk=chunks[one.row], score=one.score, why=one.why) for one in candidates if one.row in chunks]
 
     async def _reranked(
         self, asked: Question, hits: Sequence[Hit], budget: TimeBudget, request: Request

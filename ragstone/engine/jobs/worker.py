@@ -198,5 +198,5 @@ async def run_job(kb: KnowledgeBase, job: Job, on_progress: OnProgress, share: S
             for source in work.sources:
                 report = report.plus(await documents.follow(source, on_progress, share=share))
             return report
-        case unknown:  # of a later release
+        case unknown:  # pyright: ignore[reportUnnecessaryComparison]  # of a later release
             raise UsageError(f"this release has no jobs of the kind '{unknown}'")

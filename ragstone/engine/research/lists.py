@@ -182,7 +182,7 @@ class Lists:
         terms = index.question_terms(version.indexes.analyzer(), subject, language)
         found = {"keywords": await version.indexes.keywords().search(terms, BY_KEYWORDS, allowed)}
         if version.has_embedder:
-            (vector,) = await version.models.question_embedder().embed([subject], role="query", request=request)
+            vector = await version.vector_of(subject, request)
             found["vectors"] = await version.indexes.vectors().search(vector, BY_VECTORS, allowed)
         return found
 

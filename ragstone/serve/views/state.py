@@ -434,14 +434,16 @@ def _times(it: Times) -> tuple[str, str]:
 
 
 def _behind(one: EngineStatus) -> str:
-    state = f"{count(one.behind, 'change')} behind" if one.behind else "up to date"
-    return one.problem or f"{one.engine}: {state}"
+    return one.problem or f"{one.engine}: {_state_of(one)}"
+
+
+def _state_of(one: EngineStatus) -> str:
+    return one.problem or (f"{count(one.behind, 'change')} behind" if one.behind else "up to date")
 
 
 def _engines(outside: Sequence[EngineStatus]) -> Iterator[Line]:
     for one in outside:
-        state = f"{count(one.behind, 'change')} behind" if one.behind else "up to date"
-        yield line(one_line(f"{one.leg} in {one.engine}: {one.problem or state}"), indent=2)
+        yield line(one_line(f"{one.leg} in {one.engine}: {_state_of(one)}"), indent=2)
 
 
 def _remedy(found: Finding, command: str) -> str:
