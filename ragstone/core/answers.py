@@ -5,16 +5,19 @@ Like those in `records`, they are frozen, slotted and keyword-only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from ragstone.core.errors import ResponseError
 from ragstone.core.frozen import frozen
 from ragstone.core.kinds import Kind
 from ragstone.core.records import TOOL, Evidence, Hit, SourceType
 from ragstone.core.search_step import SearchStep
 from ragstone.core.shown import shown, shown_html
 
+E = TypeVar("E")
 EXTRACTIVE = "extractive"
 """The model of answers that quote the documents: none."""
 
@@ -459,3 +462,18 @@ Listener = Callable[[Answered | Failed], None]
 """Called at the end of a question."""
 Event = EvidenceFound | TextWritten | SentenceClosed | Answered
 """An event of the stream of an answer, in this order. Every interface renders only these."""
+
+
+async def answer_in(events: AsyncGenerator[E], heard: Callable[[E], Awaitable[None]] | None = None) -> Answer:
+    """Return the answer that ends a stream, and close the stream; ``heard`` is called with each event before it.
+
+    Raises:
+        ResponseError: there is no answer.
+    """
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Answered):
+                return event.answer
+            if heard:
+                await heard(event)
+    raise ResponseError("the stream ended without an answer")

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from ragstone import index
 from ragstone.catalog.lock import Patience
 from ragstone.core.access import OWNER, Reader
-from ragstone.core.answers import Answer, Answered, Event, Listener, Turn
-from ragstone.core.errors import NotFound, ResponseError, UsageError
+from ragstone.core.answers import Answer, Answered, Event, Listener, Turn, answer_in
+from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.filters import Filter
 from ragstone.core.frozen import frozen
 from ragstone.core.hits import Hits
@@ -242,11 +242,7 @@ class KnowledgeBase:
         events = self.stream(
             question, where, reader=reader, before=before, session=session, payer=payer, picture=picture
         )
-        async with aclosing(events):
-            async for event in events:
-                if isinstance(event, Answered):
-                    return event.answer
-        raise ResponseError("the stream ended without an answer")
+        return await answer_in(events)
 
     async def stream(
         self,

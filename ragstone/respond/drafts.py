@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 
 from ragstone.core.answers import Citation, Draft, SentenceClosed, Statement, TextWritten
@@ -241,9 +242,10 @@ async def drafted(answerer: Answerer, evidence: Evidence, request: Request) -> D
     Raises:
         ResponseError: the answerer ended without a draft.
     """
-    async for part in answerer.stream(evidence, request):
-        if isinstance(part, Draft):
-            return part
+    async with aclosing(answerer.stream(evidence, request)) as parts:
+        async for part in parts:
+            if isinstance(part, Draft):
+                return part
     raise ResponseError("the answerer ended without an answer")
 
 

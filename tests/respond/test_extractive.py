@@ -1,7 +1,7 @@
 """The extractive answerer, with the embedded model and real sentences."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone import chunk
-from ragstone.core.answers import Draft
+from ragstone.core.answers import Draft, SentenceClosed, TextWritten, Turn
 from ragstone.core.errors import Damaged
 from ragstone.core.protocols import PassageReader
 from ragstone.core.records import Document, Evidence, Hit, Mark
@@ -382,3 +382,29 @@ def test_captions_and_sources_are_no_answers(model: MiniLM):
     )
     draft = answer(model, "Which is the largest grocery wholesaler?", hits(model, Document(id="w", text=text), HOURS))
     assert [text[one.start : one.end].split()[0] for one in draft.citations] == ["The"]
+
+
+class _Drafting(ExtractiveAnswerer):
+    """Writes one draft, and knows when it may stop."""
+
+    def __init__(self) -> None:
+        self.is_closed = False
+
+    async def stream(
+        self, evidence: Evidence, request: Request, before: Sequence[Turn] = ()
+    ) -> AsyncGenerator[TextWritten | SentenceClosed | Draft]:
+        del evidence, request, before
+        try:
+            yield Draft(text="Yes.", citations=(), answerability=1.0)
+        finally:
+            self.is_closed = True
+
+
+def test_a_finished_draft_ends_the_work() -> None:
+    answerer, evidence = _Drafting(), Evidence(question=read("Is it?"), hits=(), method="test")
+
+    async def closed() -> bool:
+        await drafted(answerer, evidence, Request.by_owner())
+        return answerer.is_closed
+
+    assert asyncio.run(closed())

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -133,26 +133,26 @@ async def _watched(
     events: AsyncGenerator[ResearchEvent], stop: threading.Event, *, quiet: bool
 ) -> tuple[Answer, Sequence[Notebook]]:
     """Return the answer and the notebooks; report each step to standard error."""
-    from ragstone.core.answers import Answered
-    from ragstone.core.errors import ResponseError
+    from ragstone.core.answers import answer_in
     from ragstone.core.research import ActionTaken, Forecast, Researched
     from ragstone.serve.cli import screen
     from ragstone.serve.views import research
 
     notebooks: Sequence[Notebook] = ()
+
+    async def heard(event: ResearchEvent) -> None:
+        nonlocal notebooks
+        match event:
+            case Forecast() | ActionTaken() if not quiet:
+                screen.write(research.progress(event), sys.stderr)
+            case Researched():
+                notebooks = event.notebooks
+            case _:
+                pass
+
     with _stopping(stop):
-        async with aclosing(events):
-            async for event in events:
-                match event:
-                    case Forecast() | ActionTaken() if not quiet:
-                        screen.write(research.progress(event), sys.stderr)
-                    case Researched():
-                        notebooks = event.notebooks
-                    case Answered():
-                        return event.answer, notebooks
-                    case _:
-                        pass
-    raise ResponseError("the stream ended without an answer")
+        answer = await answer_in(events, heard)
+    return answer, notebooks
 
 
 @contextmanager

@@ -11,11 +11,11 @@ import os
 import shutil
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, TypeGuard
 
-from ragstone.core.answers import Answer, Answered, Event, TextWritten
-from ragstone.core.errors import RagstoneError, ResponseError, UsageError
+from ragstone.core.answers import Answer, Event, TextWritten, answer_in
+from ragstone.core.errors import RagstoneError, UsageError
 from ragstone.core.printable import escaped, one_line, printable
 from ragstone.core.reports import Progress
 from ragstone.serve.views.blocks import Block, Line, Section, Table, View, line, parts_of
@@ -232,14 +232,14 @@ async def watch(events: AsyncGenerator[Event], *, quiet: bool = False) -> Answer
     """Return the answer of a stream; a terminal shows its words as they arrive, and clears them at the end."""
     text = ""
     with _area(quiet=quiet) as show:
-        async with aclosing(events):
-            async for event in events:
-                if isinstance(event, Answered):
-                    return event.answer
-                if isinstance(event, TextWritten):
-                    text += event.text
-                    show(text)
-    raise ResponseError("the stream ended without an answer")
+
+        async def heard(event: Event) -> None:
+            nonlocal text
+            if isinstance(event, TextWritten):
+                text += event.text
+                show(text)
+
+        return await answer_in(events, heard)
 
 
 @contextmanager

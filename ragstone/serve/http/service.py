@@ -12,8 +12,8 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 
-from ragstone.core.answers import Answer, Answered, Event, Outcome, Turn
-from ragstone.core.errors import KnowledgeBaseError, ResponseError
+from ragstone.core.answers import Answer, Answered, Event, Outcome, Turn, answer_in
+from ragstone.core.errors import KnowledgeBaseError
 from ragstone.core.filters import Filter
 from ragstone.core.hits import Hits
 from ragstone.core.protocols import Role
@@ -337,11 +337,8 @@ async def last_answer(events: AsyncGenerator[ResearchEvent], seconds: float) -> 
     Raises:
         TimeoutError: it took longer than this.
     """
-    async with asyncio.timeout(seconds), aclosing(events):
-        async for event in events:
-            if isinstance(event, Answered):
-                return event.answer
-    raise ResponseError("the stream ended without an answer")
+    async with asyncio.timeout(seconds):
+        return await answer_in(events)
 
 
 async def _service(request: Request) -> Service:

@@ -14,9 +14,8 @@ from typing import Annotated, Any, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragstone.core.access import Reader
-from ragstone.core.answers import Answered, Event, EvidenceFound
+from ragstone.core.answers import Event, EvidenceFound, answer_in
 from ragstone.core.catalog import Listing as ListingRecord
-from ragstone.core.errors import ResponseError
 from ragstone.core.frozen import frozen
 from ragstone.core.hits import Hits
 from ragstone.core.records import Document
@@ -142,25 +141,22 @@ async def search(backend: Backend, arguments: SearchArguments, _: OnProgress) ->
 
 
 async def ask(backend: Backend, arguments: AskArguments, on_progress: OnProgress) -> Replied:
-    async with aclosing(backend.ask(arguments.question, arguments.where)) as events:
-        async for event in events:
-            if isinstance(event, EvidenceFound):
-                count = len(event.evidence.hits)
-                found = "1 passage found" if count == 1 else f"{count} passages found"
-                await on_progress(f"{found}; writing the answer")
-            if isinstance(event, Answered):
-                return Replied.of(event.answer)
-    raise ResponseError("the stream ended without an answer")
+    async def heard(event: Event) -> None:
+        if isinstance(event, EvidenceFound):
+            count = len(event.evidence.hits)
+            found = "1 passage found" if count == 1 else f"{count} passages found"
+            await on_progress(f"{found}; writing the answer")
+
+    return Replied.of(await answer_in(backend.ask(arguments.question, arguments.where), heard))
 
 
 async def research(backend: Backend, arguments: ResearchArguments, on_progress: OnProgress) -> Replied:
-    async with aclosing(backend.research(arguments.question, arguments.where, arguments.effort)) as events:
-        async for event in events:
-            if isinstance(event, Forecast | ActionTaken):
-                await on_progress(step(event))
-            if isinstance(event, Answered):
-                return Replied.of(event.answer)
-    raise ResponseError("the stream ended without an answer")
+    async def heard(event: ResearchEvent) -> None:
+        if isinstance(event, Forecast | ActionTaken):
+            await on_progress(step(event))
+
+    events = backend.research(arguments.question, arguments.where, arguments.effort)
+    return Replied.of(await answer_in(events, heard))
 
 
 async def read_source(backend: Backend, arguments: ReadArguments, _: OnProgress) -> ReadText:
