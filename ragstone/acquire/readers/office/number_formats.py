@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
+from ragstone.acquire.readers.numbers import whole
 from ragstone.acquire.readers.office.package import Element, Package
 from ragstone.core.frozen import frozen
 from ragstone.language.money import SIGN
@@ -65,10 +66,10 @@ class SheetFormats:
 
 def formats_of(styles: Element) -> dict[int, NumberFormat]:
     """Return the formats that add to the digits of a number, by the number of their style."""
-    codes = {_number(one.get("numFmtId")): one.get("formatCode", "") for one in styles.iter(f"{_S}numFmt")}
+    codes = {whole(one.get("numFmtId"), -1, 999_999): one.get("formatCode", "") for one in styles.iter(f"{_S}numFmt")}
     formats: dict[int, NumberFormat] = {}
     for number, style in enumerate(styles.iterfind(f"{_S}cellXfs/{_S}xf")):
-        key = _number(style.get("numFmtId"))
+        key = whole(style.get("numFmtId"), -1, 999_999)
         if shown := format_of(key, codes.get(key)):
             formats[number] = shown
     return formats
@@ -154,7 +155,3 @@ def _column(letters: bytes) -> int:
     for letter in letters:
         column = 26 * column + letter - 64
     return column - 1
-
-
-def _number(written: str | None) -> int:
-    return int(written) if written and written.isascii() and written.isdigit() and len(written) < 7 else -1

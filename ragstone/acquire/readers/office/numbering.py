@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ragstone.acquire.readers.numbers import whole
 from ragstone.acquire.readers.office.package import Element
 from ragstone.core.frozen import frozen
 
@@ -76,10 +77,10 @@ def numbering(part: Element) -> Numbering:
     levels: dict[str, dict[int, _Level]] = {}
     for abstract in part.iterfind(f"{_W}abstractNum"):
         levels[abstract.get(f"{_W}abstractNumId", "")] = {
-            number(level.get(f"{_W}ilvl")): _Level(
+            whole(level.get(f"{_W}ilvl"), 0): _Level(
                 kind=value(level, "numFmt") or "decimal",
                 shape=value(level, "lvlText"),
-                start=number(value(level, "start") or "1"),
+                start=whole(value(level, "start") or "1", 0),
             )
             for level in abstract.iterfind(f"{_W}lvl")
         }
@@ -89,7 +90,7 @@ def numbering(part: Element) -> Numbering:
         key = one.get(f"{_W}numId", "")
         shared[key] = value(one, "abstractNumId")
         restarts[key] = {
-            number(override.get(f"{_W}ilvl")): number(value(override, "startOverride"))
+            whole(override.get(f"{_W}ilvl"), 0): whole(value(override, "startOverride"), 0)
             for override in one.iterfind(f"{_W}lvlOverride")
             if value(override, "startOverride")
         }
@@ -101,19 +102,13 @@ def numbered(properties: Element | None) -> Numbered | None:
     found = properties.find(f"{_W}numPr") if properties is not None else None
     if found is None:
         return None
-    return Numbered(list=value(found, "numId"), level=number(value(found, "ilvl")))
+    return Numbered(list=value(found, "numId"), level=whole(value(found, "ilvl"), 0))
 
 
 def value(element: Element, name: str) -> str:
     """Return the value of a child of an element; empty if there is none."""
     child = element.find(f"{_W}{name}")
     return child.get(f"{_W}val", "") if child is not None else ""
-
-
-def number(written: str | None) -> int:
-    """Return a small number; 0 if it is none."""
-    is_number = written is not None and written.isascii() and written.isdigit() and len(written) < 6
-    return int(written or "0") if is_number else 0
 
 
 def written_number(count: int, kind: str) -> str:

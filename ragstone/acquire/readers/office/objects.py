@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.numbers import whole
 from ragstone.acquire.readers.office.package import Element, Package, Relations, local
 from ragstone.acquire.readers.parsed import Part, Writer
 from ragstone.acquire.readers.tables.grid import Cell
@@ -92,10 +93,10 @@ def _points(series: Element, *names: str) -> dict[int, str]:
     part = next((found for name in names if (found := series.find(f"{_C}{name}")) is not None), None)
     points: dict[int, str] = {}
     for point in part.iter(f"{_C}pt") if part is not None else ():
-        at, text = point.get("idx", ""), point.findtext(f"{_C}v") or ""
-        if at.isascii() and at.isdigit() and len(at) < 6:
+        at, text = whole(point.get("idx"), None), point.findtext(f"{_C}v") or ""
+        if at is not None:
             # A category of several levels has a point in each.
-            points[int(at)] = f"{text} {points[int(at)]}" if int(at) in points else text
+            points[at] = f"{text} {points[at]}" if at in points else text
     return points
 
 
@@ -109,8 +110,7 @@ def _write_diagram(writer: Writer, model: Element) -> None:
     below: dict[str, list[tuple[int, str]]] = {}
     for line in model.iter(f"{_DGM}cxn"):
         if line.get("type", "parOf") == "parOf":
-            order = line.get("srcOrd", "")
-            place = int(order) if order.isascii() and order.isdigit() and len(order) < 6 else 0
+            place = whole(line.get("srcOrd"), 0)
             below.setdefault(line.get("srcId", ""), []).append((place, line.get("destId", "")))
     inside = {key for lines in below.values() for _, key in lines}
     written: set[str] = set()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.numbers import span, whole
 from ragstone.acquire.readers.office.comments import Comment
 from ragstone.acquire.readers.office.formulas import written_formula
 from ragstone.acquire.readers.office.numbering import written_number
@@ -148,8 +149,7 @@ class _Story:
     def _mark(self, item: Element, count: int, lists: tuple[str, ...]) -> str:
         """Return what stands before an item: its number in a list that counts, a dash in any other."""
         kind, suffix = self.numbered.get((lists[0] if lists else "", len(lists)), ("", ""))
-        start = item.get(f"{_TEXT}start-value", "")
-        number = int(start) if start.isascii() and start.isdigit() and len(start) < 6 else count
+        number = whole(item.get(f"{_TEXT}start-value"), count)
         return f"{written_number(number, kind)}{suffix}" if kind else "-"
 
     def _shown(self, paragraph: Element) -> None:
@@ -204,7 +204,7 @@ class _Story:
         for cell in row.iterfind(f"{_TABLE}table-cell"):
             words = " ".join(self._text(p) for p in cell.iter(f"{_TEXT}p"))
             columns, rows, repeated = (
-                _number(cell.get(f"{_TABLE}number-{name}", ""))
+                span(cell.get(f"{_TABLE}number-{name}"))
                 for name in ("columns-spanned", "rows-spanned", "columns-repeated")
             )
             for _ in range(repeated):
@@ -247,7 +247,7 @@ def _heights(styles: Sequence[Element]) -> dict[str, int]:
 def _numbered(styles: Sequence[Element]) -> dict[tuple[str, int], tuple[str, str]]:
     """Return the kind of number of the lists that count, and what follows it, by style and level."""
     return {
-        (style.get(f"{_STYLE}name", ""), _number(level.get(f"{_TEXT}level", ""))): (
+        (style.get(f"{_STYLE}name", ""), span(level.get(f"{_TEXT}level"))): (
             _KINDS.get(level.get(f"{_STYLE}num-format", ""), ""),
             level.get(f"{_STYLE}num-suffix", "."),
         )
@@ -255,7 +255,3 @@ def _numbered(styles: Sequence[Element]) -> dict[tuple[str, int], tuple[str, str
         for style in part.iter(f"{_TEXT}list-style")
         for level in style.iterfind(f"{_TEXT}list-level-style-number")
     }
-
-
-def _number(written: str) -> int:
-    return min(int(written), 1000) if written.isascii() and written.isdigit() and len(written) < 7 else 1

@@ -126,9 +126,8 @@ def _parse(file: File, package: Package | None, beside: _Beside) -> Parsed:
     if unsolved:
         formulas = "1 formula has" if unsolved == 1 else f"{unsolved} formulas have"
         notices.append(f"{formulas} no stored result; open the file in a spreadsheet program and save it")
-    seen = pictures.facts if pictures else {}
     kind = file.suffix.removeprefix(".")
-    facts = {**seen, "kind": kind, "sheets": len(sheets), **facts}
+    facts = {**(pictures.facts if pictures else {}), "kind": kind, "sheets": len(sheets), **facts}
     # The first heading is no title: it is often "Sheet1".
     embedded = parts.objects.parts if parts else ()
     return writer.parsed(title=title or Path(file.name).stem, facts=with_notice(facts, *notices), parts=embedded)

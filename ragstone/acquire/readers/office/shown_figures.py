@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.numbers import whole
 from ragstone.acquire.readers.office.number_formats import NumberFormat, SheetFormats, format_of
 from ragstone.acquire.readers.office.ole import Compound
 from ragstone.acquire.readers.office.package import Element
@@ -128,5 +129,4 @@ def _figures_in(table: Element) -> Iterator[tuple[tuple[int, int], str]]:
 
 
 def _repeated(element: Element, what: str) -> int:
-    written = element.get(f"{_TABLE}number-{what}-repeated", "1")
-    return max(1, int(written)) if written.isascii() and written.isdigit() and len(written) < 8 else 1
+    return max(1, whole(element.get(f"{_TABLE}number-{what}-repeated"), 1, 9_999_999))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ragstone.acquire.readers.numbers import span
 from ragstone.acquire.readers.office.comments import comments
 from ragstone.acquire.readers.office.formulas import written_formula
 from ragstone.acquire.readers.office.objects import EmbeddedObjects
@@ -80,8 +81,8 @@ def _table(table: Element) -> list[list[Cell]]:
         [
             Cell(
                 _text(cell),
-                columns=_number(cell.get("gridSpan", "")),
-                rows=_number(cell.get("rowSpan", "")),
+                columns=span(cell.get("gridSpan")),
+                rows=span(cell.get("rowSpan")),
                 heading=first_is_heading and number == 0,
             )
             for cell in row.iterfind(f"{_A}tc")
@@ -89,10 +90,6 @@ def _table(table: Element) -> list[list[Cell]]:
         ]
         for number, row in enumerate(table.iterfind(f"{_A}tr"))
     ]
-
-
-def _number(written: str) -> int:
-    return min(int(written), 1000) if written.isascii() and written.isdigit() and len(written) < 7 else 1
 
 
 def _shapes(slide: Element) -> Iterator[tuple[str, str]]:
@@ -112,7 +109,7 @@ def _text(shape: Element) -> str:
         line = joined(_runs(paragraph)).strip()
         counts = paragraph.find(f"{_A}pPr/{_A}buAutoNum")
         number = number + 1 if counts is not None and line else 0
-        first = _number(counts.get("startAt", "")) if counts is not None else 1
+        first = span(counts.get("startAt")) if counts is not None else 1
         lines += [f"{first + number - 1}. {line}" if number else line] if line else []
     return "\n".join(lines)
 

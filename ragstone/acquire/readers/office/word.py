@@ -11,9 +11,10 @@ from pathlib import PurePosixPath
 from typing import TypeVar
 
 from ragstone.acquire.readers.encodings import decoded
+from ragstone.acquire.readers.numbers import whole
 from ragstone.acquire.readers.office.comments import Comment, comments
 from ragstone.acquire.readers.office.formulas import written_formula
-from ragstone.acquire.readers.office.numbering import Numbered, Numbering, number, numbered, numbering, value
+from ragstone.acquire.readers.office.numbering import Numbered, Numbering, numbered, numbering, value
 from ragstone.acquire.readers.office.objects import EmbeddedObjects
 from ragstone.acquire.readers.office.package import Element, Package, Relations, local, pictures_in
 from ragstone.acquire.readers.office.rtf import parse_rtf
@@ -116,7 +117,7 @@ class _Story:
         properties = paragraph.find(f"{_W}pPr")
         style = value(properties, "pStyle") if properties is not None else ""
         outline = value(properties, "outlineLvl") if properties is not None else ""
-        level = number(outline) + 1 if outline.isdigit() and int(outline) < 9 else self.styles.levels.get(style, 0)
+        level = whole(outline, 0) + 1 if outline.isdigit() and int(outline) < 9 else self.styles.levels.get(style, 0)
         text = joined(_runs(paragraph))
         mark = self._mark(properties, style) if text.strip() else ""
         if level:
@@ -211,7 +212,7 @@ def _field(data: Element) -> str:
     entries, box = data.find(f"{_W}ddList"), data.find(f"{_W}checkBox")
     if entries is not None:
         texts = [one.get(f"{_W}val", "") for one in entries.iterfind(f"{_W}listEntry")]
-        chosen = number(value(entries, "result") or value(entries, "default"))
+        chosen = whole(value(entries, "result") or value(entries, "default"), 0)
         return texts[chosen] if chosen < len(texts) else ""
     if box is not None:
         state = box.find(f"{_W}checked")

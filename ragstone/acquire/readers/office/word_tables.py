@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from ragstone.acquire.readers.office.numbering import number, value
+from ragstone.acquire.readers.numbers import whole
+from ragstone.acquire.readers.office.numbering import value
 from ragstone.acquire.readers.office.package import Element, local
 from ragstone.acquire.readers.tables.grid import Cell
 
@@ -104,4 +105,4 @@ def _children(parent: Element, name: str) -> Iterator[Element]:
 
 
 def _number(element: Element | None) -> int:
-    return min(number(element.get(f"{_W}val")), 100) if element is not None else 0
+    return min(whole(element.get(f"{_W}val"), 0), 100) if element is not None else 0

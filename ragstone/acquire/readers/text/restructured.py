@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ragstone.acquire.readers.numbers import whole
 from ragstone.acquire.readers.parsed import File, Parsed, Writer
 from ragstone.acquire.readers.text.plain import text_of
 from ragstone.acquire.readers.text.restructured_table import grid_table, is_border, list_table, simple_table
@@ -194,8 +195,7 @@ def _inline(text: str) -> str:
 
 
 def _header_rows(options: Mapping[str, str]) -> int | None:
-    written = options.get("header-rows", "")
-    return int(written) if written.isascii() and written.isdigit() and len(written) < 4 else None
+    return whole(options.get("header-rows"), None, 999)
 
 
 def _csv_rows(lines: Sequence[str]) -> list[list[str]]:

@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ragstone.acquire.readers.decode import Unreadable
 from ragstone.acquire.readers.encodings import decoded
+from ragstone.acquire.readers.numbers import span
 from ragstone.acquire.readers.parsed import File, Parsed, Writer, iso_date
 from ragstone.acquire.readers.pictures.embedded import EmbeddedPictures, picture_in_address
 from ragstone.acquire.readers.scripts import Run, joined
@@ -38,8 +39,6 @@ _LEAST_SHARE, _LEAST_LINKS = 0.1, 0.5
 """Share of the words of a page that its content has at least, and that a content without paragraphs and headings has;
 with less, what we took for furniture is the content."""
 _SAYS = "p, h1, h2, h3, h4, h5, h6, pre, table, blockquote, dd"
-_WIDEST_SPAN = 1000
-"""Rows or columns that a cell can span, as in browsers."""
 _AUTHORS = ("author", "article:author", "dc.creator", "citation_author")
 _DATES = ("article:published_time", "date", "dc.date", "citation_publication_date", "datePublished", "pubdate")
 
@@ -257,15 +256,10 @@ def _cell(cell: LexborNode) -> Cell:
     above = row.parent if row else None
     return Cell(
         inline(cell),
-        columns=_span(cell, "colspan"),
-        rows=_span(cell, "rowspan"),
+        columns=span((cell.attributes.get("colspan") or "").strip()),
+        rows=span((cell.attributes.get("rowspan") or "").strip()),
         heading=cell.tag == "th" or (above is not None and above.tag == "thead"),
     )
-
-
-def _span(cell: LexborNode, name: str) -> int:
-    written = (cell.attributes.get(name) or "").strip()
-    return min(int(written), _WIDEST_SPAN) if written.isascii() and written.isdigit() and len(written) < 7 else 1
 
 
 def _is_data(rows: Sequence[Sequence[LexborNode]]) -> bool:
