@@ -35,6 +35,7 @@ from ragstone.storage.sqlite import (
     fixed_state,
     is_damage,
     reason_of,
+    transaction,
 )
 
 FORMAT = 1
@@ -234,20 +235,15 @@ class SqliteDatabase:
         with self._writing, self._translated():
             db = self.writer
             try:
-                db.execute("BEGIN IMMEDIATE")
-                (generation,) = db.execute("SELECT max(generation) + 1 FROM commits").fetchone()
-                if counted:
-                    db.execute("INSERT INTO commits VALUES (?, ?)", [generation, new_mark()])
-                yield SqliteTransaction(db, generation)
-                db.execute("COMMIT")
-            except BaseException as error:
+                with transaction(db):
+                    (generation,) = db.execute("SELECT max(generation) + 1 FROM commits").fetchone()
+                    if counted:
+                        db.execute("INSERT INTO commits VALUES (?, ?)", [generation, new_mark()])
+                    yield SqliteTransaction(db, generation)
+            except sqlite3.Error:  # after an I/O error, its memory cannot be trusted
+                self._open_writer = None
                 with suppress(sqlite3.Error):
-                    if db.in_transaction:
-                        db.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):  # after an I/O error, its memory cannot be trusted
-                    self._open_writer = None
-                    with suppress(sqlite3.Error):
-                        db.close()
+                    db.close()
                 raise
 
     def compact(self) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from ragstone.storage.disk import drop
-from ragstone.storage.sqlite import connect_private
+from ragstone.storage.sqlite import connect_private, files_of, transaction
 
 NAME = "counts.db"
 MOST = 50_000
@@ -253,9 +253,9 @@ class _File:
             pass
         except (sqlite3.Error, TypeError, ValueError):  # damaged
             self.close()
-            for end in ("", "-wal", "-shm"):
+            for file in files_of(self._path):
                 with suppress(OSError):
-                    drop(self._path.with_name(self._path.name + end))
+                    drop(file)
         return alone()
 
     @contextmanager
@@ -264,14 +264,8 @@ class _File:
             self._open()
         db = self._db
         assert db is not None
-        db.execute(begin)
-        try:
+        with transaction(db, begin):
             yield db
-            db.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                db.execute("ROLLBACK")
-            raise
 
     def _open(self) -> None:
         self.close()

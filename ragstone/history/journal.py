@@ -33,9 +33,11 @@ from ragstone.storage.sqlite import (
     connect_fixed,
     connect_to_check,
     crc32,
+    files_of,
     fixed_state,
     is_damage,
     reason_of,
+    transaction,
 )
 
 NAME = "journal.db"
@@ -88,15 +90,10 @@ class Journal:
                 make(self.path)
             db = self._connected()
             try:
-                db.execute("BEGIN IMMEDIATE")
-                yield db
-                db.execute("COMMIT")
-            except BaseException as error:
-                with suppress(sqlite3.Error):
-                    if db.in_transaction:
-                        db.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):  # its memory can no longer be trusted
-                    self.close()
+                with transaction(db):
+                    yield db
+            except sqlite3.Error:  # its memory can no longer be trusted
+                self.close()
                 raise
 
     @contextmanager
@@ -165,7 +162,7 @@ def make(path: Path) -> None:
     """
     folder = locks.open_folder(path.parent)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    log, shared = (temporary.with_name(temporary.name + end) for end in ("-wal", "-shm"))
+    _, log, shared = files_of(temporary)
     try:
         with suppress(OSError):  # some network disks have no such locks
             locks.lock(folder, wait=True)

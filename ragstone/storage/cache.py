@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 
 from ragstone.core.frozen import frozen
 from ragstone.storage.cache_key import checksum
-from ragstone.storage.sqlite import compact, connect_private
+from ragstone.storage.sqlite import compact, connect_private, files_of, transaction
 
 FORMAT = 2
 """The format of the file. A file of another format is deleted."""
@@ -264,19 +264,17 @@ class FileCache:
 
     def _save(self, db: sqlite3.Connection, write: Callable[[sqlite3.Connection], None] | None = None) -> None:
         """Write in a transaction, with the statistics, which are forgotten only once that is committed."""
-
-        def save(db: sqlite3.Connection) -> None:
+        if not (write or self._counts or self._used):
+            return
+        with transaction(db):
             for (kind, what), count in self._counts.items():
                 _add(db, kind, hits=count if what == "hits" else 0, misses=count if what == "misses" else 0)
             sql = "UPDATE entries SET used = ? WHERE kind = ? AND key = ?"
             db.executemany(sql, [(now, *one) for one, now in self._used.items()])
             if write:
                 write(db)
-
-        if write or self._counts or self._used:
-            _within_transaction(save)(db)
-            self._counts.clear()
-            self._used.clear()
+        self._counts.clear()
+        self._used.clear()
 
     # ------------------------------------------------------------ the file
 
@@ -308,7 +306,8 @@ class FileCache:
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version != FORMAT:
                 db.execute("PRAGMA journal_mode=WAL")
-                _within_transaction(_create)(db)
+                with transaction(db):
+                    _create(db)
             # The file cannot grow without end even if the totals in it are wrong.
             most = 2 * sum(one.bytes for one in self._limits.values()) + (1 << 24)
             db.execute(f"PRAGMA max_page_count={most // 4096}")
@@ -321,22 +320,8 @@ class FileCache:
         if self._db is not None:
             self._db.close()
             self._db = None
-        for end in ("", "-wal", "-shm"):
-            self._path.with_name(self._path.name + end).unlink(missing_ok=True)
-
-
-def _within_transaction(work: Callable[[sqlite3.Connection], None]) -> Callable[[sqlite3.Connection], None]:
-    def done(db: sqlite3.Connection) -> None:
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            work(db)
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
-
-    return done
+        for file in files_of(self._path):
+            file.unlink(missing_ok=True)
 
 
 def _create(db: sqlite3.Connection) -> None:

@@ -6,6 +6,8 @@ import errno
 import shutil
 import sqlite3
 import zlib
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ragstone.storage.files import identity, is_writable
@@ -79,6 +81,25 @@ def connect_private(path: Path, timeout: float = PATIENCE) -> sqlite3.Connection
             connection.close()
             raise sqlite3.OperationalError(f"unable to open database file: {error}") from error
     return connection
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE") -> Generator[None]:
+    """Do what follows in one transaction, which may write if it begins so; after an error, undo it."""
+    db.execute(begin)
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+        raise
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files of a database: its own, its log and its shared memory."""
+    return [path.with_name(path.name + end) for end in ("", "-wal", "-shm")]
 
 
 def fixed_state(path: Path) -> tuple[int, ...]:

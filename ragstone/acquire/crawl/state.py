@@ -17,7 +17,7 @@ from ragstone.acquire.crawl.urls import Address
 from ragstone.core.errors import Damaged, SourceError
 from ragstone.core.frozen import frozen
 from ragstone.core.traces import Traces
-from ragstone.storage.sqlite import Failed, compact, connect_private, is_damage, reason_of
+from ragstone.storage.sqlite import Failed, compact, connect_private, is_damage, reason_of, transaction
 
 _VERSION = 1
 _SCHEMA = """
@@ -131,7 +131,7 @@ class State:
         A new run visits all pages with stored documents, even if no link leads there any more.
         """
         run, forced, closed = self._db.execute("SELECT run, forced, closed FROM crawl").fetchone()
-        with self._transaction():
+        with transaction(self._db):
             if closed or bool(forced) != force:
                 run += 1
                 self._db.execute("UPDATE crawl SET run = ?, forced = ?, closed = 0", [run, force])
@@ -144,7 +144,7 @@ class State:
 
     def finish(self) -> None:
         """Close the run and forget the URLs that it did not find."""
-        with self._transaction():
+        with transaction(self._db):
             self._db.execute("DELETE FROM page WHERE seen < ? AND documents IS NULL", [self.run])
             self._db.execute("UPDATE crawl SET closed = 1")
 
@@ -236,7 +236,7 @@ class State:
 
     def settle(self, stored: Iterable[tuple[str, Sequence[str]]]) -> None:
         """Record that these pages are stored as these documents; a page without any is no longer stored."""
-        with self._transaction():
+        with transaction(self._db):
             self._db.executemany(
                 "UPDATE page SET settled = 1, documents = ? WHERE url = ?",
                 [(json.dumps(list(ids)) if ids else None, url) for url, ids in stored],
@@ -244,7 +244,7 @@ class State:
 
     def erase(self, traces: Traces) -> None:
         """Forget the pages that have traces of documents, and the links to them."""
-        with self._transaction():
+        with transaction(self._db):
             pages = self._db.execute("SELECT number, url, target, documents, links FROM page").fetchall()
             for number, url, target, documents, links in pages:
                 if any(map(traces.is_in, (url, target, *json.loads(documents or "[]")))):
@@ -253,10 +253,6 @@ class State:
                 kept = json.dumps([link for link in json.loads(links) if not traces.is_in(link)])
                 self._db.execute("UPDATE page SET links = ? WHERE number = ?", [kept, number])
         compact(self._db)
-
-    def _transaction(self) -> sqlite3.Connection:
-        self._db.execute("BEGIN IMMEDIATE")
-        return self._db  # As a context manager, the connection commits or rolls back.
 
     def _one(self, query: str, *values: Any) -> int:
         return self._db.execute(query, values).fetchone()[0]
