@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ragstone.core.frozen import frozen
 
 RESAMPLES = 10_000
+_CONFIDENCE = 0.95
 _BLOCK = 500
 """Resamples drawn at once, which limits the memory."""
 
@@ -38,7 +39,7 @@ class Difference:
 
 
 def bootstraps(
-    measures: Mapping[str, Sequence[float]], *, confidence: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
+    measures: Mapping[str, Sequence[float]], *, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Interval]:
     """Return percentile bootstrap intervals of the means of several measures of the same queries.
 
@@ -46,7 +47,7 @@ def bootstraps(
         ValueError: there are no values.
     """
     columns = np.array(list(measures.values()), dtype=np.float64).T
-    bounds = _percentiles(_resampled_means(columns, resamples, seed), confidence)
+    bounds = _percentiles(_resampled_means(columns, resamples, seed), _CONFIDENCE)
     means = columns.mean(axis=0)
     return {
         name: Interval(mean=float(mean), low=float(low), high=float(high))
@@ -58,9 +59,8 @@ def paired_difference(
     a: Sequence[float],
     b: Sequence[float],
     *,
-    confidence: float = 0.95,
+    confidence: float = _CONFIDENCE,
     resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> Difference:
     """Test whether ``a`` differs from ``b``, the values of the same queries in the same order.
 
@@ -73,7 +73,7 @@ def paired_difference(
     if len(a) != len(b):
         raise ValueError(f"paired values are needed: a has {len(a)}, b has {len(b)}")
     differences = np.subtract(a, b)
-    means = _resampled_means(differences[:, np.newaxis], resamples, seed)[:, 0]
+    means = _resampled_means(differences[:, np.newaxis], resamples, seed=0)[:, 0]
     mean = float(differences.mean())
     low, high = map(float, _percentiles(means, confidence))
     # The margin makes sums that are equal but for rounding count as equal.
@@ -81,7 +81,7 @@ def paired_difference(
     return Difference(mean=mean, low=low, high=high, p=(as_far + 1) / (resamples + 1))
 
 
-def randomisation_p(a: Sequence[float], b: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> float:
+def randomisation_p(a: Sequence[float], b: Sequence[float]) -> float:
     """Return p of Fisher's paired randomisation test, two-sided.
 
     If both were equally good, the two values of each query could be swapped, so the signs of the differences are drawn
@@ -93,11 +93,11 @@ def randomisation_p(a: Sequence[float], b: Sequence[float], *, resamples: int = 
     if len(a) != len(b) or not len(a):
         raise ValueError(f"paired values are needed: a has {len(a)}, b has {len(b)}")
     differences = np.subtract(a, b)
-    random, as_far = np.random.default_rng(seed), 0
-    for done in range(0, resamples, _BLOCK):
-        signs = random.choice((-1.0, 1.0), size=(min(_BLOCK, resamples - done), differences.size))
+    random, as_far = np.random.default_rng(0), 0
+    for done in range(0, RESAMPLES, _BLOCK):
+        signs = random.choice((-1.0, 1.0), size=(min(_BLOCK, RESAMPLES - done), differences.size))
         as_far += int(np.count_nonzero(np.abs(signs @ differences) >= abs(differences.sum()) - 1e-12))
-    return (as_far + 1) / (resamples + 1)
+    return (as_far + 1) / (RESAMPLES + 1)
 
 
 def holm(ps: Sequence[float]) -> list[float]:

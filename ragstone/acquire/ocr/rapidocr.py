@@ -54,17 +54,13 @@ Likely = NDArray[np.float32]
 
 
 class RapidOcr:
-    """Reads pictures with the models of RapidOCR.
-
-    Args:
-        threads: threads that look for lines, and lines that are read at once; 0 for one for each core, up to four.
-    """
+    """Reads pictures with the models of RapidOCR, with a thread for each core, up to four."""
 
     name = "rapidocr"
     pages_at_once = 1
 
-    def __init__(self, threads: int = 0) -> None:
-        threads = threads or min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, _MOST_THREADS)
+    def __init__(self) -> None:
+        threads = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, _MOST_THREADS)
         spec = find_spec("rapidocr")
         if spec is None or spec.origin is None:
             raise ModuleNotFoundError("rapidocr")

@@ -20,7 +20,6 @@ from ragstone.index.follow.follower import Follower
 from ragstone.index.follow.protocol import Differences, TermStore
 from ragstone.index.keyword.analyze import weight_of
 from ragstone.index.keyword.scoring import Weighed, idf
-from ragstone.services.breaker import Breaker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,9 +37,9 @@ MOST_TERMS = 1024
 class SyncedKeywords:
     """A keyword index over any `TermStore`."""
 
-    def __init__(self, store: TermStore, catalog: IndexedCatalog, terms: Terms, breaker: Breaker | None = None) -> None:
+    def __init__(self, store: TermStore, catalog: IndexedCatalog, terms: Terms) -> None:
         self._store, self._catalog, self._terms = store, catalog, terms
-        self._follower = Follower["Rows"]("keywords", store, catalog, breaker)
+        self._follower = Follower["Rows"]("keywords", store, catalog)
 
     def close(self) -> None:
         """Stop trying an engine that is away, and close its connections."""

@@ -199,6 +199,6 @@ def test_a_file_that_fails_is_not_tried_again_with_a_network(
     path = tmp_path / "a.wpd"
     path.write_bytes(b"damaged")
     file = File(path=path, name="a", source="a", suffix=".wpd", settings=AcquireSettings())
-    with pytest.raises(Unreadable, match="LibreOffice cannot read it"), libreoffice.converted(file, "docx"):
+    with pytest.raises(Unreadable, match="LibreOffice cannot read it"), libreoffice.converted(file):
         pass
     assert log.read_text() == ("none\n" if may_unshare else "there\n")

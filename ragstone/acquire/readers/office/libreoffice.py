@@ -49,27 +49,23 @@ def parse(file: File) -> Parsed:
     Raises:
         Unreadable: LibreOffice is not installed, or cannot read it.
     """
-    with converted(file, "docx") as made:
+    with converted(file) as made:
         parsed = word.parse(replace(file, path=made))
     return replace(parsed, facts={**parsed.facts, "kind": file.suffix.removeprefix(".")})
 
 
 @contextmanager
-def converted(file: File, kind: str) -> Generator[Path]:
-    """Make a file of another kind, which is deleted afterwards.
-
-    Args:
-        file: what to read.
-        kind: the suffix of what to make, without its dot.
+def converted(file: File) -> Generator[Path]:
+    """Make a docx of a file, which is deleted afterwards.
 
     Raises:
         Unreadable: LibreOffice is not installed, or cannot read the file.
     """
     if not (program := programs.office()):
-        raise Unreadable(f"only LibreOffice reads it; install LibreOffice, or save it as .{kind}")
+        raise Unreadable("only LibreOffice reads it; install LibreOffice, or save it as .docx")
     with TemporaryDirectory(prefix="ragstone-") as folder:
         home = Path(folder)
-        given, made = home / f"given{file.suffix}", home / "made" / f"given.{kind}"
+        given, made = home / f"given{file.suffix}", home / "made" / "given.docx"
         shutil.copyfile(file.path, given)
         (home / "user").mkdir()
         items = "".join(_ITEM.format(path=path, name=name, value=value) for path, name, value in _PROFILE)
@@ -79,12 +75,12 @@ def converted(file: File, kind: str) -> Generator[Path]:
             encoding="utf-8",
         )
         command = [program[0], f"-env:UserInstallation={home.as_uri()}", "--headless", "--norestore", "--nologo"]
-        command += ["--nolockcheck", "--convert-to", kind, "--outdir", str(made.parent), str(given)]
+        command += ["--nolockcheck", "--convert-to", "docx", "--outdir", str(made.parent), str(given)]
         alone = [program[1], *_ALONE, "--"] if len(program) > 1 else []
         # A trial of its own: a file that fails to convert must not be tried again with a network.
         if alone and programs.run([*alone, "true"], home)[0] == 0:
             command = [*alone, *command]
         programs.run(command, home)
         if not made.is_file():
-            raise Unreadable(f"LibreOffice cannot read it; save it as .{kind}")
+            raise Unreadable("LibreOffice cannot read it; save it as .docx")
         yield made

@@ -19,7 +19,7 @@ from ragstone.core.frozen import frozen
 from ragstone.core.threads import side_by_side
 from ragstone.index.embed.encoder import Encoded, Network, batches
 from ragstone.index.embed.local import BATCH_TOKENS, CLS, SEP, MiniLM
-from ragstone.index.embed.minilm.network import Precision, packaged_network
+from ragstone.index.embed.minilm.network import packaged_network
 from ragstone.index.embed.minilm.weights import DIMENSIONS, FOLDER, Weights
 from ragstone.index.embed.packaged import Tensors, verified_map
 
@@ -95,7 +95,6 @@ class PairNetwork:
         embedder: MiniLM,
         *,
         threads: int = 0,
-        precision: Precision = "auto",
         watched: Callable[[PairWeights], Network] | None = None,
     ) -> None:
         """Load and verify the weights.
@@ -105,14 +104,12 @@ class PairNetwork:
             sha256: of the weights.
             embedder: whose words and tokens are used.
             threads: pairs to read side by side; 0 stands for one per core.
-            precision: of the network.
             watched: makes a network to use instead, which watches what is computed.
 
         Raises:
             Damaged: a file of weights is not the one expected.
         """
         self._name, self._threads, self._given = name, threads, watched
-        self._precision: Precision = precision
         self.embedder = embedder
         below = Weights()
         remedy = "pip install --force-reinstall ragstone"
@@ -126,7 +123,7 @@ class PairNetwork:
         if self._given is not None:
             return self._given(self.weights)
         ranges = FOLDER / f"{self._name}_ranges.json"
-        return packaged_network(self.weights, ranges=ranges, precision=self._precision, threads=self._threads)
+        return packaged_network(self.weights, ranges=ranges, precision="auto", threads=self._threads)
 
     def run(self, firsts: Sequence[Encoded], seconds: Sequence[Encoded]) -> list[Together]:
         """Read each first text with the second text beside it; what exceeds `LONGEST` tokens is not read."""

@@ -50,7 +50,6 @@ class PostgresDocuments:
         names: CollectionNames,
         catalog: IndexedCatalog,
         configurations: Mapping[str, str],
-        breaker: Breaker | None = None,
     ) -> None:
         """
         Args:
@@ -58,12 +57,11 @@ class PostgresDocuments:
             names: identify this knowledge base, and know whether its version is in use.
             catalog: to follow.
             configurations: of text search by language; other languages use ``simple``.
-            breaker: leaves a failing server alone for a while.
         """
         self._server, self._names, self._catalog = server, names, catalog
         self._configurations = dict(configurations)
         self._made_with = hashlib.sha256(json.dumps(self._configurations, sort_keys=True).encode()).hexdigest()[:8]
-        self._breaker = breaker or Breaker()
+        self._breaker = Breaker()
         self._following = threading.Lock()
         self.problem = ""
         """Always empty: no question waits for this engine, and each change tries it again."""
