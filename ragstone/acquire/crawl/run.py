@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 from ragstone.acquire.crawl.links import Links, read_links, read_robots_words
 from ragstone.acquire.crawl.polite import LONGEST_WAIT, MOST_REDIRECTS, MOVED, PASSING, Client
@@ -285,15 +286,7 @@ class Crawl:
         With ``silent``, nothing is reported, because the text is found at another URL.
         """
         row = answer.row
-        gone = Visit(
-            outcome=visit.outcome,
-            target=visit.target,
-            etag=visit.etag,
-            modified=visit.modified,
-            links=visit.links,
-            settled=not row.stored,
-        )
-        self._state.record(row.url, gone)
+        self._state.record(row.url, replace(visit, settled=not row.stored))
         if visit.outcome in ("gone", "skipped"):
             self._state.reclaim(row.url)
         if row.stored:
