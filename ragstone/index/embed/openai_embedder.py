@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -231,18 +231,5 @@ def _fitting(windows: Sequence[tuple[int, str]]) -> int:
 
 def _run_in_thread(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
     """Run a coroutine in a thread of its own and wait, whether or not this thread has an event loop."""
-    result: list[int] = []
-    failed: list[Exception] = []
-
-    def run() -> None:
-        try:
-            result.append(asyncio.run(work()))
-        except Exception as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return result[0]
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(work())).result()
