@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ragstone.acquire.readers.names import LANGUAGES, SETTINGS, left_out, suffix_of
+from ragstone.acquire.readers.names import LANGUAGES, PICTURES, SETTINGS, left_out, suffix_of
 from ragstone.acquire.readers.parsed import File, Parsed
 from ragstone.acquire.readers.tables import table_files
 from ragstone.acquire.readers.text import markdown, restructured
@@ -44,7 +44,7 @@ READERS: dict[str, Reader] = {
     ".htm": "web.html",
     ".xhtml": "web.html",
     ".pdf": "pdf.document",
-    **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif"), "pictures.picture"),
+    **dict.fromkeys(PICTURES, "pictures.picture"),
     ".docx": "office.word",
     ".docm": "office.word",
     ".pptx": "office.slides",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif")
+"""Suffixes of the pictures that can be read and drawn."""
 LANGUAGES = {
     **dict.fromkeys((".py", ".pyi", ".pyw"), "python"),
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), "javascript"),

@@ -8,13 +8,11 @@ from tempfile import NamedTemporaryFile
 
 from ragstone.acquire.readers import suffix_of
 from ragstone.acquire.readers.decode import Unreadable, refuse_large
+from ragstone.acquire.readers.names import PICTURES
 from ragstone.acquire.readers.parsed import File, Wanted
 from ragstone.acquire.readers.parser_process import ParserProcess
 from ragstone.core.errors import SourceError
 from ragstone.settings import AcquireSettings
-
-PICTURES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif"})
-"""Suffixes of the pictures that can be drawn."""
 
 
 def is_drawn(path: Path) -> bool:

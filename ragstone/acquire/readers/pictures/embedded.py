@@ -12,13 +12,13 @@ from urllib.parse import unquote
 
 from ragstone.acquire.ocr.engines import chosen, recognizer
 from ragstone.acquire.readers.decode import Blank, Unreadable
+from ragstone.acquire.readers.names import PICTURES
 from ragstone.acquire.readers.parsed import File, Writer
 from ragstone.core.filters import Scalar
 from ragstone.core.reading import with_notice
 from ragstone.core.records import Metadata
 from ragstone.settings import AcquireSettings
 
-_KINDS = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp")
 _FEWEST_BYTES = 1000
 """A smaller picture is a bullet or a line."""
 _DATA = re.compile(r"\s{0,9}data:(image/[\w.+-]{1,60})(?:;[\w=.+-]{1,60}){0,5};base64,", re.IGNORECASE)
@@ -84,13 +84,13 @@ class EmbeddedPictures:
 
 def is_picture(name: str) -> bool:
     """Return whether a name is that of a picture which can be decoded."""
-    return name.lower().endswith(_KINDS)
+    return name.lower().endswith(PICTURES)
 
 
 def is_picture_type(content_type: str) -> bool:
     """Return whether a content type is that of a picture which can be decoded."""
     kind, _, subtype = content_type.lower().partition("/")
-    return kind == "image" and f".{subtype}" in _KINDS
+    return kind == "image" and f".{subtype}" in PICTURES
 
 
 def picture_in_address(address: str) -> bytes:
