@@ -142,7 +142,7 @@ def _signed(key: Json) -> TokenRequest:
     try:
         import jwt
     except ImportError as error:
-        raise MissingExtra("pyjwt", extra="serve") from error
+        raise MissingExtra("'pyjwt[crypto]'", extra="") from error
     now, url = int(time.time()), str(key["token_uri"])
     claims = {"iss": key["client_email"], "scope": _SCOPE, "aud": url, "iat": now, "exp": now + 3600}
     signed = jwt.encode(claims, key["private_key"], algorithm="RS256", headers={"kid": key.get("private_key_id", "")})
