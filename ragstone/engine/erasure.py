@@ -292,7 +292,7 @@ def _traces(
         f"{said_by(one)}\n{one.source}" for catalog in catalogs for one in catalog.documents() if one.id not in ids
     )
     titles = [name for one in documents for name in (one.title, one.url)]
-    return traces_of(named, titles, texts, others, index.ordinary_words().__contains__)
+    return traces_of(named, titles, texts, others, index.vocabulary_words().__contains__)
 
 
 def _shares_file(version: Components, documents: Sequence[Document]) -> bool:

@@ -112,7 +112,7 @@ def has_multilingual() -> bool:
     return True
 
 
-def ordinary_words() -> frozenset[str]:
+def vocabulary_words() -> frozenset[str]:
     """Return the English words, in lower case, that are too common to identify a text, and common numbers."""
     from ragstone.index.embed.minilm.weights import vocabulary
 

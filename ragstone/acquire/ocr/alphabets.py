@@ -20,7 +20,7 @@ _LETTERS = {
     "sv": "åäöé", "da": "æøåé", "nb": "æøåéòô", "no": "æøåéòô", "fi": "äöåšž", "tr": "çğıöşüâîû", "hr": "čćđšž",
     "sl": "čšž",
 }  # fmt: skip
-"""The letters of a language beside those of English, by ISO 639-1 code."""
+"""The letters of a language in addition to those of English, by ISO 639-1 code."""
 _FOREIGN = 0.9
 """A letter that the language lacks must be this sure: names are foreign at times."""
 _OWN = 3.0
@@ -30,7 +30,7 @@ _FAINT_SPACE = 0.15
 
 
 def letters_of(languages: Sequence[str]) -> str:
-    """Return the letters of these languages beside those of English; empty if any of them is not known here."""
+    """Return the letters of these languages in addition to those of English; empty if any of them is not known here."""
     if not languages or any(one not in _LETTERS for one in languages):
         return ""
     return "".join(sorted({letter for one in languages for letter in _LETTERS[one]})) or "-"
@@ -64,7 +64,7 @@ class Alphabet:
 
         Args:
             western: what `western` returned for the line.
-            letters: the letters of the language beside those of English, or "" for all.
+            letters: the letters of the language in addition to those of English, or "" for all.
         """
         if letters:
             own, foreign = _split(tuple(self._characters), letters)

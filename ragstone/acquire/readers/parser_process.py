@@ -37,7 +37,7 @@ _START_SECONDS = 60.0
 _POLL_SECONDS = 0.1
 """Time between two checks of whether a stop is requested."""
 _AROUND_PAGE_SECONDS = 15.0
-"""Time for what OCR of a page needs beside the engine: to load it, to draw the page, and to put its lines in order."""
+"""Time in which OCR loads the engine, draws the page and puts its lines in order, in addition to that for reading."""
 _MOST_FILES = 200
 """Files after which the process is replaced: memory that a library fails to free counts against the next file."""
 _WORKING = b"working"

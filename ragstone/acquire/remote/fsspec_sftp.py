@@ -13,7 +13,8 @@ from ragstone.services.network import connected
 class KnownHosts(SFTPFileSystem):
     """fsspec's class trusts any host at first sight. This one trusts those in ``~/.ssh/known_hosts``.
 
-    Beside the arguments of `SFTPFileSystem`, it takes the ``addresses`` to connect to and a time limit in ``seconds``.
+    In addition to the arguments of `SFTPFileSystem`, it takes the ``addresses`` to connect to and a time limit in
+    ``seconds``.
     """
 
     host: str

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 from xml.parsers import expat
 
 from ragstone.acquire.readers.decode import Unreadable
+from ragstone.acquire.readers.office.ole import MAGIC
 from ragstone.acquire.readers.parsed import iso_date, tidy
 from ragstone.acquire.readers.pictures.embedded import is_picture
 from ragstone.core.filters import Scalar
@@ -24,7 +25,6 @@ Relations: TypeAlias = Mapping[str, tuple[str, str]]
 
 _BIGGEST = 100_000_000
 """Bytes that a part may expand to. Word limits its own documents to much less."""
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
 _ADDED = ("docProps/custom.xml", "meta.xml")
@@ -49,7 +49,7 @@ class Package:
     def __init__(self, path: Path) -> None:
         with path.open("rb") as stream:
             # A package with a password is stored inside the older OLE container.
-            if stream.read(8) == _OLE:
+            if stream.read(8) == MAGIC:
                 raise Unreadable("encrypted, or in an older format under this name")
         try:
             self._zip = zipfile.ZipFile(path)

@@ -18,8 +18,6 @@ from ragstone.core.named_groups import Named, facts_of, named_in, together
 
 MOST_OUTPUT = 1000
 """Characters of a cell's output to keep: enough for a result, too few for a log."""
-
-"""Colours of a terminal."""
 _OBJECT = re.compile(r"<[\w. ]{1,100}(?: at 0x[0-9a-f]+| size [\w. ]+ with \d+ Axes)?>")
 """What stands for a picture or a widget as text, such as ``<Figure size 640x480 with 1 Axes>``."""
 
