@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragstone.catalog.readable import numbers
+from ragstone.catalog.readable import naming, numbers
 from ragstone.catalog.rows import summary_from
-from ragstone.core.access import deciding_key
 from ragstone.core.ascending import difference
 from ragstone.core.catalog import DocumentSummary, Listing, ListingOrder, Stamp
 
@@ -151,11 +150,8 @@ def _visible(database: Database, groups: Sequence[str] | None, number: str) -> t
     """
     if groups is None:
         return "TRUE", []
-    dialect = database.dialect
-    having, key = dialect.has_key(deciding_key(groups))
-    named = f"SELECT document FROM facts WHERE {having} AND chunk IS NULL"
-    hidden = f"{named} EXCEPT {named} AND value {dialect.in_values}"
-    return f"{number} NOT IN ({hidden})", [*key, *key, dialect.values(groups)]
+    (named, key), (own, values) = naming(database, groups)
+    return f"{number} NOT IN ({named} EXCEPT {own})", [*key, *values]
 
 
 def common_values(

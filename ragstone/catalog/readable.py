@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -74,12 +74,16 @@ class ReadableDocuments:
             self._hidden.clear()
 
     def _found(self, groups: Sequence[str]) -> Rows:
-        dialect = self._database.dialect
-        having, key = dialect.has_key(deciding_key(groups))
-        restricted = f"SELECT document AS row FROM facts WHERE {having} AND chunk IS NULL"
-        own = f"{restricted} AND value {dialect.in_values}"
-        every = numbers(self._database, restricted, key)
-        return difference(every, numbers(self._database, own, [*key, dialect.values(groups)]))
+        (named, key), (own, values) = naming(self._database, groups)
+        return difference(numbers(self._database, named, key), numbers(self._database, own, values))
+
+
+def naming(database: Database, groups: Sequence[str]) -> tuple[tuple[str, list[Any]], tuple[str, list[Any]]]:
+    """Return the queries, with their values, of the documents that name groups, and of those that name one of these."""
+    dialect = database.dialect
+    having, key = dialect.has_key(deciding_key(groups))
+    named = f"SELECT document AS row FROM facts WHERE {having} AND chunk IS NULL"
+    return (named, [*key]), (f"{named} AND value {dialect.in_values}", [*key, dialect.values(groups)])
 
 
 def readable_keys(database: Database, groups: Sequence[str] | None) -> Iterator[str]:
