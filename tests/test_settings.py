@@ -23,6 +23,7 @@ from ragstone.settings.load import (
     read_preset,
     written,
 )
+from ragstone.settings.serve import ServeSettings
 from ragstone.settings.substitutes import unused_keys
 
 pytestmark = pytest.mark.usefixtures("workdir")
@@ -577,3 +578,10 @@ def test_mapping_is_one_leaf() -> None:
     settings = load(["acquire.metadata.topics={rooms: [room, hall]}"]).settings
     found = {path: written(value) for path, _, value in leaves(settings)}
     assert found["acquire.metadata.topics"] == "{rooms: [room, hall]}"
+
+
+@pytest.mark.parametrize("url", ["https://ann:secret@mill.example", "https://mill.example/?key=1", "mill.example"])
+def test_the_address_of_the_server_holds_no_secret(url: str) -> None:
+    with pytest.raises(ValueError, match=r"this is not an address|must have no user, password, query or fragment"):
+        ServeSettings(url=url)
+    assert ServeSettings(url="https://mill.example/desk/").url == "https://mill.example/desk"

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from ragstone.settings.services import Section
+from ragstone.settings.services import Section, ServiceAddress
 
 
 def _origin(text: str) -> str:
@@ -71,14 +71,6 @@ class TlsSettings(Section):
         if bool(self.certificate) != bool(self.key):
             raise ValueError("set certificate and key together, or neither")
         return self
-
-
-def _address(text: str) -> str:
-    """Return an absolute address without a query and without the slash at its end."""
-    parts = urlsplit(text.strip())
-    if text and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment):
-        raise ValueError(f"'{text}' is not an address; write it as https://HOST or https://HOST/PATH")
-    return text.strip().rstrip("/")
 
 
 def _issuer(text: str) -> str:
@@ -200,7 +192,7 @@ class ServeSettings(Section):
     origins: tuple[Origin, ...] = Field(
         default=(), description="Origins of other web pages that may call the server, such as `[https://chat.example]`."
     )
-    url: Annotated[str, AfterValidator(_address)] = Field(
+    url: ServiceAddress = Field(
         default="",
         description="Address under which browsers reach the page, such as `https://docs.example`. The default is the"
         " address of the request.",

@@ -22,7 +22,7 @@ from pydantic import (
 
 from ragstone.core.answers import EXTRACTIVE
 from ragstone.core.errors import SettingsError
-from ragstone.settings.model_servers import KNOWN_SERVERS, OPENAI_ADDRESS, Endpoint, Missing, lacking
+from ragstone.settings.model_servers import KINDS, KNOWN_SERVERS, OPENAI_ADDRESS, Endpoint, Missing, lacking
 
 EXA_ADDRESS = "https://api.exa.ai"
 ENGINE_SECONDS = 10.0
@@ -30,18 +30,18 @@ _USUAL_WINDOW = 8192
 
 
 def _plain(address: str) -> str:
-    """Return an HTTP address without a trailing slash. Refuse one with a user, password or query, which hold keys."""
+    """Return an HTTP address without a trailing slash. Refuse one with a part that may hold a key."""
     try:
         parts = urlsplit(address)
         wrong = bool(address) and (parts.scheme not in ("http", "https") or not parts.hostname)
-        secret = parts.username is not None or bool(parts.query)
+        secret = parts.username is not None or bool(parts.query or parts.fragment)
     except ValueError:
         wrong, secret = True, False
     if wrong:
         raise ValueError("this is not an address; write it as https://HOST/PATH")
     if secret:
-        raise ValueError("an address must have no user, password or query; set the key with api_key")
-    return address.rstrip("/")
+        raise ValueError("an address must have no user, password, query or fragment; a key has a setting of its own")
+    return address.strip().rstrip("/")
 
 
 def _sendable(key: SecretStr) -> SecretStr:
@@ -61,7 +61,7 @@ def _free(schema: str) -> str:
 
 def _unreserved(server: str) -> str:
     """Return the name of a server. Refuse a name that means something else before a colon."""
-    if server in ("openai", "azure", "huggingface", "gguf", EXTRACTIVE):
+    if server in (*KINDS, EXTRACTIVE):
         raise ValueError("this name is taken; a server of OpenAI's protocol at another address may have any other name")
     return server
 
