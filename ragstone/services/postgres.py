@@ -310,6 +310,11 @@ def server_message(error: psycopg.Error) -> str:
     return " ".join(f"{first}{hint}".split())
 
 
+def is_missing(error: EngineError) -> bool:
+    """Return whether the server refused because a table or schema is missing."""
+    return refused(error) in ("42P01", "3F000")
+
+
 def refused(error: EngineError) -> str | None:
     """Return the SQLSTATE of the server's refusal; None if the error is not from the server."""
     cause: Any = error.__cause__

@@ -26,7 +26,7 @@ from ragstone.catalog.postgres.lock import PostgresLocks, number_of, reaching_ca
 from ragstone.catalog.postgres.shelf import PostgresShelf
 from ragstone.catalog.protocol import Catalog
 from ragstone.core.errors import EngineError, KnowledgeBaseError, NotFound
-from ragstone.services.postgres import Server, refused
+from ragstone.services.postgres import Server, is_missing
 from ragstone.storage.disk import clear_away, make_folder
 from ragstone.storage.files import read_json, write_json
 from ragstone.storage.formats import other_format
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from ragstone.settings.services import ServiceSettings
 
 FORMAT = 1
-_MISSING = ("42P01", "3F000")
-"""SQLSTATEs for a missing table or schema."""
 
 
 class PostgresLocation:
@@ -217,7 +215,7 @@ class PostgresLocation:
         try:
             rows: list[Any] = self._server.rows(sql, [pointer])
         except EngineError as error:
-            if refused(error) not in _MISSING:
+            if not is_missing(error):
                 raise KnowledgeBaseError(f"the catalog cannot be reached: {error}") from error
             rows = []
         self._identity = self._identity or str(read_json(self.folder / MARKER).get("identity", ""))

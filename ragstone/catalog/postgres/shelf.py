@@ -8,10 +8,7 @@ from typing import Any
 
 from ragstone.catalog.postgres.lock import reaching_catalog
 from ragstone.core.errors import EngineError
-from ragstone.services.postgres import Server, refused
-
-_MISSING = ("42P01", "3F000")
-"""SQLSTATEs for a missing table or schema."""
+from ragstone.services.postgres import Server, is_missing
 
 
 class PostgresShelf:
@@ -45,6 +42,6 @@ class PostgresShelf:
             try:
                 return self._server.rows(sql, [value])
             except EngineError as error:
-                if refused(error) in _MISSING:
+                if is_missing(error):
                     return []
                 raise

@@ -29,7 +29,7 @@ from ragstone.engine.jobs.queue import (
     new_jobs,
     reuse_waiting,
 )
-from ragstone.services.postgres import Server, refused
+from ragstone.services.postgres import Server, is_missing
 from ragstone.settings.services import ENGINE_SECONDS, PostgresSettings
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ _NEXT = f"SELECT {', '.join(COLUMNS)} FROM ragstone.jobs AS job WHERE queue = %s
 _HELD = "queue = %s AND id = %s AND server = %s AND tries = %s AND ended IS NULL"
 _LOCK = 4_116_702_560
 """Key of the advisory lock that guards the creation of the table."""
-_MISSING = ("42P01", "3F000")
 
 
 class PostgresJobs:
@@ -121,7 +120,7 @@ class PostgresJobs:
                         db, replace(job, state="failed", ended=now, error=job.error or interrupted_message(job))
                     )
         except EngineError as error:
-            if refused(error) in _MISSING:  # the table does not exist yet
+            if is_missing(error):  # the table does not exist yet
                 return None
             raise
 
@@ -173,7 +172,7 @@ class PostgresJobs:
             with self._server.transaction() as db:
                 return db.execute(sql.encode(), values).fetchall()
         except EngineError as error:
-            if refused(error) in _MISSING:
+            if is_missing(error):
                 return []
             raise
 
