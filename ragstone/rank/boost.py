@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ragstone.core.question import Question
-from ragstone.core.records import Chunk, Hit, Step
+from ragstone.core.records import Chunk, Hit
+from ragstone.rank.history import Rated, ranked
 from ragstone.settings import BoostSettings
 
 _WORD = re.compile(r"\w+")
@@ -24,7 +24,7 @@ def boost(hits: Sequence[Hit], question: Question, settings: BoostSettings) -> l
 
     A fact that a chunk does not have adds nothing.
     """
-    moved: list[tuple[float, str, Hit]] = []
+    moved: list[Rated] = []
     for hit in hits:
         added = {name: value for name, value in _added(hit.chunk, question, settings).items() if value}
         factors = {name: value for name, value in _factors(hit.chunk, settings).items() if value != 1}
@@ -33,12 +33,8 @@ def boost(hits: Sequence[Hit], question: Question, settings: BoostSettings) -> l
             score *= factor
         notes = [f"{value:+.3g} {name}" for name, value in added.items()]
         notes += [f"x{value:.3g} {name}" for name, value in factors.items()]
-        moved.append((score, ", ".join(notes) or "nothing", hit))
-    moved.sort(key=lambda one: -one[0])
-    return [
-        replace(hit, score=score, why=(*hit.why, Step(stage="boost", score=score, rank=rank, note=note)))
-        for rank, (score, note, hit) in enumerate(moved, start=1)
-    ]
+        moved.append((hit, score, ", ".join(notes) or "nothing"))
+    return ranked("boost", moved)
 
 
 def _added(chunk: Chunk, question: Question, settings: BoostSettings) -> dict[str, float]:

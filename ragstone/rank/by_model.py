@@ -7,15 +7,15 @@ permutation, because a missing rating is detected.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated
 
 from pydantic import BaseModel, Field, create_model
 
 from ragstone.core.answers import Message
 from ragstone.core.protocols import ChatModel, Pace, no_deadline
-from ragstone.core.records import Hit, Step
+from ragstone.core.records import Hit
 from ragstone.core.request import Request
+from ragstone.rank.history import ranked
 from ragstone.services.chat import complete_as, keyed, new_key, quoted
 
 BEST_RATING = 10
@@ -52,12 +52,10 @@ class ModelReranker:
         messages = [Message(role="system", content=task, mark=key), Message(role="user", content=material)]
         reply = await complete_as(self._model, messages, keyed(_form(count), key), request)
         marks: list[float] = reply.model_dump()["marks"]
-        order = sorted(range(count), key=lambda i: -marks[i])
-        return [self._rated(hits[i], marks[i], rank) for rank, i in enumerate(order, start=1)]
-
-    def _rated(self, hit: Hit, mark: float, rank: int) -> Hit:
-        step = Step(stage="model", score=mark, rank=rank, note=f"rated {mark:g} of {BEST_RATING} by {self._model.name}")
-        return replace(hit, score=mark, why=(*hit.why, step))
+        rated = zip(hits, marks, strict=True)
+        return ranked(
+            "model", ((hit, mark, f"rated {mark:g} of {BEST_RATING} by {self._model.name}") for hit, mark in rated)
+        )
 
 
 def _form(count: int) -> type[BaseModel]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ragstone.core.errors import MissingExtra, SettingsError
 from ragstone.core.protocols import Pace, no_deadline
-from ragstone.core.records import Hit, Step
+from ragstone.core.records import Hit
 from ragstone.core.request import Request
+from ragstone.rank.history import ranked
 
 BATCH = 2
 """Texts read between two checks of the time."""
@@ -53,14 +53,7 @@ class CrossEncoderReranker:
             pace(start, len(hits))
             texts = [hit.chunk.headed for hit in hits[start : start + batch]]
             scores += await asyncio.to_thread(self._score, question, texts)
-        order = sorted(range(len(hits)), key=lambda i: -scores[i])
-        return [
-            replace(hits[i], score=scores[i], why=(*hits[i].why, self._step(scores[i], rank)))
-            for rank, i in enumerate(order, start=1)
-        ]
-
-    def _step(self, score: float, rank: int) -> Step:
-        return Step(stage="cross_encoder", score=score, rank=rank, note=self._name)
+        return ranked("cross_encoder", ((hit, score, self._name) for hit, score in zip(hits, scores, strict=True)))
 
 
 def exported(folder: Path) -> Path | None:

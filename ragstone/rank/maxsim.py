@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragstone.core.protocols import Pace, TokenEmbedder, TokenMatcher, Weigher, no_deadline
-from ragstone.core.records import Hit, Span, Step, TokenMatches, TokenVectors
+from ragstone.core.records import Hit, Span, TokenMatches, TokenVectors
 from ragstone.core.request import Request
+from ragstone.rank.history import with_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,12 +95,9 @@ class MaxSimReranker:
         """
         similarity = np.array(await self._similarity(question, hits, request, pace))
         total = _standard(np.array([hit.score for hit in hits])) + _standard(similarity)
-        ranked: list[Hit] = []
         order: list[int] = np.argsort(-total, kind="stable").tolist()
-        for rank, i in enumerate(order, start=1):
-            step = Step(stage="maxsim", score=float(similarity[i]), rank=rank, note="standardised, added to fusion")
-            ranked.append(replace(hits[i], score=float(total[i]), why=(*hits[i].why, step)))
-        return ranked
+        best_first = ((replace(hits[i], score=float(total[i])), float(similarity[i])) for i in order)
+        return with_steps("maxsim", ((hit, score, "standardised, added to fusion") for hit, score in best_first))
 
     async def _similarity(self, question: str, hits: Sequence[Hit], request: Request, pace: Pace) -> list[float]:
         scores: list[float] = []

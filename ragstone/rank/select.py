@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.core.records import WEAK, Chunk, Hit, Step
+from ragstone.rank.history import with_steps
 
 
 def round_robin(hits: Sequence[Hit], k: int) -> list[Hit]:
@@ -24,13 +25,13 @@ def round_robin(hits: Sequence[Hit], k: int) -> list[Hit]:
     by_document = _by_document(hits)
     rounds = zip_longest(*by_document)
     picked = [(n, hit) for n, turn in enumerate(rounds, start=1) for hit in turn if hit is not None]
-    return _with_steps("round_robin", [(hit, hit.score, f"round {n}") for n, hit in picked[: max(k, 0)]])
+    return with_steps("round_robin", [(hit, hit.score, f"round {n}") for n, hit in picked[: max(k, 0)]])
 
 
 def one_per_document(hits: Sequence[Hit]) -> list[Hit]:
     """Return the best hit of each document, best first."""
     by_document = _by_document(hits)
-    return _with_steps("one_per_document", [(own[0], own[0].score, f"best of {len(own)}") for own in by_document])
+    return with_steps("one_per_document", [(own[0], own[0].score, f"best of {len(own)}") for own in by_document])
 
 
 def mmr(hits: Sequence[Hit], k: int, lambda_: float) -> list[Hit]:
@@ -69,12 +70,12 @@ def mmr(hits: Sequence[Hit], k: int, lambda_: float) -> list[Hit]:
         left[best] = False
         cosine = matrix @ matrix[best]
         similarity = cosine if len(picked) == 1 else np.maximum(similarity, cosine)
-    return _with_steps("mmr", picked)
+    return with_steps("mmr", picked)
 
 
 def weak(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits, each with the step that says that no hit is similar to the question."""
-    return _with_steps(WEAK, [(hit, hit.score, "no hit is similar to the question") for hit in hits])
+    return with_steps(WEAK, [(hit, hit.score, "no hit is similar to the question") for hit in hits])
 
 
 def unit_scaled(ranked: Sequence[Hit], rest: Sequence[Hit] = ()) -> list[Hit]:
@@ -139,13 +140,6 @@ def _by_document(hits: Iterable[Hit]) -> list[list[Hit]]:
 def _unit_scale(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high = scores.min(), scores.max()
     return (scores - low) / (high - low) if high > low else np.ones_like(scores)
-
-
-def _with_steps(stage: str, picked: Iterable[tuple[Hit, float, str]]) -> list[Hit]:
-    return [
-        replace(hit, why=(*hit.why, Step(stage=stage, score=score, rank=rank, note=note)))
-        for rank, (hit, score, note) in enumerate(picked, start=1)
-    ]
 
 
 def _runs(group: Sequence[Hit]) -> list[list[Hit]]:
