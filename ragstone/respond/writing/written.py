@@ -28,7 +28,6 @@ from ragstone.respond.links import strip_links
 from ragstone.respond.passage_structure import ends_in_code
 from ragstone.respond.proof.by_model import ModelChecker
 from ragstone.respond.proof.records import UNCHECKED, Checker, Proof, Quote
-from ragstone.respond.proof.sentences import Proved, Prover, Proving, resting
 from ragstone.respond.quoting.rivals import called
 from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict
@@ -44,6 +43,7 @@ from ragstone.respond.writing.prompt import (
     prompt_for,
     room,
 )
+from ragstone.respond.writing.proving import Proved, Prover, Proving, resting
 from ragstone.respond.writing.rightness import features, probability
 from ragstone.respond.writing.told import FirstLine, Told, told_by
 from ragstone.respond.writing.transcript import Sentence, Transcript
