@@ -132,7 +132,7 @@ class NotionSource:
             else:
                 reply = self._client.json(method, f"{self._base}/{path}", {**body, **paging})
             found = objects(reply, self.address, "results")
-            return found, str(reply["next_cursor"]) if reply["has_more"] else ""
+            return found, str(reply.get("next_cursor") or "") if reply.get("has_more") else ""
 
         return pages(fetch, "", self.address)
 
