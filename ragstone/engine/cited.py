@@ -71,19 +71,21 @@ def _source(hit: Hit) -> Source:
     )
 
 
-class Outlines(dict[str, Outlined | None]):
-    """The outlines of documents by id, each read when it is first asked for; None if it was removed meanwhile."""
+class Outlines:
+    """The outlines of documents, each read when it is first asked for."""
 
     def __init__(self, catalog: Catalog) -> None:
-        super().__init__()
         self._catalog = catalog
+        self._read = dict[str, Outlined | None]()
 
-    def __missing__(self, id: str) -> Outlined | None:
-        try:
-            self[id] = Outlined.of(self._catalog.document(id))
-        except RagstoneError:  # removed a moment ago; the answer still stands
-            self[id] = None
-        return self[id]
+    def of(self, id: str) -> Outlined | None:
+        """Return the outline of a document; None if it was removed meanwhile."""
+        if id not in self._read:
+            try:
+                self._read[id] = Outlined.of(self._catalog.document(id))
+            except RagstoneError:  # removed a moment ago; the answer still stands
+                self._read[id] = None
+        return self._read[id]
 
 
 def placed(citation: Citation, document: Outlined | None) -> Citation:

@@ -110,6 +110,6 @@ class Drafting:
             outlines: documents read for the same answer; those read now are added.
         """
         return tuple(
-            placed(one, None if one.chunk_id.startswith((WEB, TOOL)) else outlines[one.document_id])
+            placed(one, None if one.chunk_id.startswith((WEB, TOOL)) else outlines.of(one.document_id))
             for one in citations
         )

@@ -7,7 +7,7 @@ data files stay as they are: their chunks carry their own headings.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cmp_to_key
 
@@ -56,7 +56,7 @@ def _widened(hit: Hit, outlines: Outlines) -> Hit:
     chunk = hit.chunk
     if chunk.is_outside or chunk.facts.get("is_table") or record_of(chunk) or len(chunk.text) >= WIDEST:
         return hit
-    outline = outlines[chunk.document_id]
+    outline = outlines.of(chunk.document_id)
     if outline is None or outline.text[chunk.start : chunk.end] != chunk.text:
         return hit
     return _spanning(hit, outline, _around(chunk, outline))
@@ -88,9 +88,7 @@ def _spanning(hit: Hit, outline: Outlined, span: Span) -> Hit:
     return replace(hit, chunk=replace(own, start=start, end=start + len(text), text=text, facts=facts))
 
 
-def _beside_tables(
-    wide: Sequence[tuple[Hit, Hit]], outlines: Mapping[str, Outlined | None]
-) -> Iterator[tuple[Hit, Hit]]:
+def _beside_tables(wide: Sequence[tuple[Hit, Hit]], outlines: Outlines) -> Iterator[tuple[Hit, Hit]]:
     """Yield hits as found and as widened, the widened ones up to the tables around them that are hits themselves.
 
     A table is read best on its own, under its headings, and its rows only once. It follows the first text that was
@@ -102,7 +100,7 @@ def _beside_tables(
         if found.chunk.id in told:
             continue
         told.add(found.chunk.id)
-        outline = outlines.get(found.chunk.document_id)
+        outline = outlines.of(found.chunk.document_id)
         over = [one for one in tables if one is not found and _overlap(one.chunk, hit.chunk)] if outline else []
         if not over or outline is None:
             yield found, hit
@@ -127,18 +125,18 @@ def _words(text: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(text)}
 
 
-def _merged(wide: Iterable[tuple[Hit, Hit]], outlines: Mapping[str, Outlined | None]) -> list[Hit]:
+def _merged(wide: Iterable[tuple[Hit, Hit]], outlines: Outlines) -> list[Hit]:
     """Return the widened hits, those of one document that overlap as one, at the rank of the better one.
 
     What would get too long stays apart, as it was found, so that one document does not take the room of all others.
 
     Args:
         wide: each hit as it was found, and widened.
-        outlines: of the documents, by id.
+        outlines: of the documents.
     """
     out: list[Hit] = []
     for found, hit in wide:
-        outline = outlines.get(hit.chunk.document_id)
+        outline = outlines.of(hit.chunk.document_id)
         same = [one for one in out if _overlap(one.chunk, hit.chunk)] if outline else []
         if not same or outline is None:
             out.append(hit)

@@ -94,7 +94,7 @@ class ProofChecker:
         asked = words(sentence)[:LONGEST]
         weights = self._weights(asked, request)
         comparing = partial(self._compared, sentence, asked, weights, hits, named, before)
-        reading, doubts = await computed(comparing, can_wait=request.can_wait)
+        reading, doubts, lacking = await computed(comparing, can_wait=request.can_wait)
         if reading is None:
             return UNCHECKED
         quoted = quotes(reading.quoted)
@@ -105,8 +105,6 @@ class ProofChecker:
         if doubts:
             return _flagged(doubts, sentence, supported(reading.best.share, None), quoted, own)
         judgement = await self.judged(sentence, reading.best, request)
-        looking = partial(lack_something, sentence, reading.quoted, before)
-        lacking = bool(quoted) and await computed(looking, can_wait=request.can_wait)
         support = supported(reading.best.share, judgement, lacking=lacking)
         if judgement is not None and judgement.supported < REJECTED:
             rest = [one for one in (*reading.cited, *reading.others) if one is not reading.best]
@@ -131,12 +129,14 @@ class ProofChecker:
         hits: Sequence[Hit],
         named: int,
         before: Said,
-    ) -> tuple[Reading | None, list[Doubt]]:
-        """Return what the passages hold of a sentence, and what is surely wrong with it."""
+    ) -> tuple[Reading | None, list[Doubt], bool]:
+        """Return what the passages hold of a sentence, what is surely wrong with it, and whether quotes lack some."""
         reading = self._reading(sentence, asked, weights, hits, named, before)
         if reading is None:
-            return None, []
-        return reading, doubts_of(sentence, asked, weights, reading, before)
+            return None, [], False
+        doubts = doubts_of(sentence, asked, weights, reading, before)
+        lacking = bool(reading.quoted) and not doubts and lack_something(sentence, reading.quoted, before)
+        return reading, doubts, lacking
 
     def _reading(
         self,

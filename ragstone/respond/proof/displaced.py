@@ -217,8 +217,7 @@ def _parts(sentence: str, asked: Sequence[Word], before: Said) -> Iterator[_Figu
     own = figures(sentence)
     said = (*own, *before.figures)
     for figure in own:
-        is_known = any(same(figure, other) or same(other, figure) for other in before.figures)
-        if figure.unit != "code" and not is_known and not is_numbering(figure, sentence):
+        if figure.unit != "code" and not before.has(figure) and not is_numbering(figure, sentence):
             yield _Figure(figure=figure, said=said)
     if language_of(f"{before.text} {sentence}") in CASED_NOUNS:
         return

@@ -59,12 +59,12 @@ def doubtful_figures(sentence: str, cited: Sequence[Passage], others: Sequence[P
         others: the rest of the evidence, for the reason.
         before: what the question and the answer have said up to here.
     """
-    own, said = figures(sentence), before.figures
+    own = figures(sentence)
     content = _content(sentence) if own else []
     near: list[Figure] | None = None
     out: list[Doubt] = []
     for figure in own:
-        if is_numbering(figure, sentence) or any(same(figure, other) or same(other, figure) for other in said):
+        if is_numbering(figure, sentence) or before.has(figure):
             continue
         if figure.unit == "code":
             version = None if _stands(figure, [*cited, *others]) else _other_version(figure, sentence, cited)

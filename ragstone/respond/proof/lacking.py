@@ -48,7 +48,7 @@ def _is_claim(one: Figure, sentence: str, before: Said) -> bool:
     """Return whether a figure is a new claim that a quote would have as it is."""
     if one.unit == "code" or one.measure == "time" or one.counted or one.rough or is_numbering(one, sentence):
         return False
-    return not any(same(one, other) or same(other, one) for other in before.figures)
+    return not before.has(one)
 
 
 def _have(quoted: Sequence[Overlap], figure: Figure) -> bool:

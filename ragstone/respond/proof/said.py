@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragstone.core.frozen import frozen
 from ragstone.core.words import Word
 from ragstone.language.facts import words
-from ragstone.respond.proof.figure import Figure
+from ragstone.respond.proof.figure import Figure, same
 from ragstone.respond.proof.figures import figures
 
 
@@ -20,6 +20,10 @@ class Said:
     last: str = ""
     words: tuple[Word, ...] = ()
     figures: tuple[Figure, ...] = ()
+
+    def has(self, figure: Figure) -> bool:
+        """Return whether a figure has been said."""
+        return any(same(figure, one) or same(one, figure) for one in self.figures)
 
     def and_then(self, text: str) -> Said:
         """Return what has been said after one more text."""
