@@ -14,6 +14,8 @@ from pathlib import Path
 from ragstone.acquire.crawl.fetch import Fetcher
 from ragstone.acquire.crawl.polite import Client
 from ragstone.acquire.crawl.records import Batch, Event, Gone, Page, Site, find_site, page_at
+from ragstone.acquire.crawl.robots import read_robots
+from ragstone.acquire.crawl.rules import Rules
 from ragstone.acquire.crawl.run import Crawl
 from ragstone.acquire.crawl.state import State
 from ragstone.core.errors import SourceError
@@ -60,8 +62,9 @@ async def crawl(
     """
     requests = client or Client(Fetcher(site.settings), site.settings)
     with closing(State(state)) as memory:
-        run = Crawl(site, memory, requests, force=force, holds=holds)
         try:
+            rules = Rules(site.start, site.settings, await read_robots(requests, site.start, site.settings))
+            run = Crawl(site, memory, requests, rules, force=force, holds=holds)
             async with aclosing(run.events()) as events, aclosing(_parts(events)) as parts:
                 async for part in parts:
                     batch, stored = await asyncio.to_thread(_read, part, to_documents, memory.visited, memory.waiting())

@@ -29,8 +29,8 @@ class Rules:
 
     def __init__(self, start: Address, settings: CrawlSettings, robots: Robots) -> None:
         self.scope = Scope(start)
+        self.robots = robots
         self._settings = settings
-        self._robots = robots
 
     def interesting(self, address: Address) -> bool:
         """Return whether a link belongs to the crawl. Most links lead elsewhere, and are not reported."""
@@ -44,19 +44,18 @@ class Rules:
             return "excluded by acquire.crawl.exclude"
         if looks_like_a_trap(address):
             return "looks like one of infinitely many"
-        if not self._robots.allows(address):
+        if not self.robots.allows(address):
             return "robots.txt forbids it; if the site is yours, set acquire.crawl.robots=false"
         return ""
 
-    def unwanted(self, address: Address, headers: Headers) -> str:
-        """Return why a page of this kind is not read; empty if it is."""
-        kind = content_type(address, headers).partition(";")[0]
-        if kind in SUFFIX_OF_TYPE:
-            return ""
-        return f"{kind}, which is not read"
-
     def _excluded(self, address: Address) -> bool:
         return any(fnmatchcase(address.path, pattern) for pattern in self._settings.exclude)
+
+
+def unwanted(address: Address, headers: Headers) -> str:
+    """Return why a page of this kind is not read; empty if it is."""
+    kind = content_type(address, headers).partition(";")[0]
+    return "" if kind in SUFFIX_OF_TYPE else f"{kind}, which is not read"
 
 
 def content_type(address: Address, headers: Headers) -> str:

@@ -10,12 +10,12 @@ import hashlib
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 
 from ragstone.acquire.crawl.links import Links, read_links, read_robots_words
 from ragstone.acquire.crawl.polite import LONGEST_WAIT, MOST_REDIRECTS, MOVED, PASSING, Client
 from ragstone.acquire.crawl.records import Event, Gone, Page, Site
-from ragstone.acquire.crawl.robots import Robots, read_robots
-from ragstone.acquire.crawl.rules import Rules, content_type
+from ragstone.acquire.crawl.rules import Rules, content_type, unwanted
 from ragstone.acquire.crawl.sitemap import read_sitemaps
 from ragstone.acquire.crawl.state import Row, State, Visit
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
@@ -56,20 +56,28 @@ class Crawl:
         site: the site to crawl.
         state: its progress. An interrupted run continues.
         client: makes the requests.
+        rules: which URLs are visited.
         force: also fetch pages that have not changed.
         holds: returns whether documents with these ids are still stored. If not, their page is fetched again.
     """
 
     def __init__(
-        self, site: Site, state: State, client: Client, *, force: bool, holds: Callable[[Sequence[str]], bool]
+        self,
+        site: Site,
+        state: State,
+        client: Client,
+        rules: Rules,
+        *,
+        force: bool,
+        holds: Callable[[Sequence[str]], bool],
     ) -> None:
         self._site = site
         self._settings = site.settings
         self._state = state
         self._client = client
+        self._rules = rules
         self._force = force
         self._holds = holds
-        self._rules = Rules(site.start, site.settings, Robots("", "*", site.start))
         self._failures = 0
         self._left_out: dict[str, str] = {}
 
@@ -77,17 +85,15 @@ class Crawl:
         """Yield the outcome of each page.
 
         Raises:
-            SourceError: robots.txt or the start page cannot be fetched, or the site stops answering.
+            SourceError: the start page is forbidden or cannot be fetched, or the site stops answering.
         """
         site, state = self._site, self._state
         state.begin(force=self._force)
-        robots = await read_robots(self._client, site.start, self._settings)
-        self._rules = Rules(site.start, self._settings, robots)
         if refusal := self._rules.refusal(site.start):
             raise SourceError(f"{site.start}: {refusal}")
-        if robots.delay:
-            self._client.pace.slow(site.start.host, min(robots.delay, LONGEST_WAIT))
-        seeds = await self._sitemap_pages(robots)
+        if delay := self._rules.robots.delay:
+            self._client.pace.slow(site.start.host, min(delay, LONGEST_WAIT))
+        seeds = await self._sitemap_pages()
         state.add(site.start, 0)
         if (first := state.get(str(site.start))) and not first.done:
             answer = await self._visit(first)
@@ -107,10 +113,10 @@ class Crawl:
         for reason, example in self._left_out.items():
             yield Skipped(source=example, reason=f"skipped, possibly with similar URLs: {reason}")
 
-    async def _sitemap_pages(self, robots: Robots) -> list[Address]:
+    async def _sitemap_pages(self) -> list[Address]:
         if not self._settings.sitemap:
             return []
-        home = self._site.start
+        home, robots = self._site.start, self._rules.robots
         usual = [home.at("/sitemap.xml"), home.at(f"{self._rules.scope.prefix}sitemap.xml")]
         wanted = [one for one in robots.sitemaps or usual if robots.allows(one)]
         pages = await read_sitemaps(self._client, wanted, self._settings.max_pages * _FOUND_PER_VISIT)
@@ -148,9 +154,7 @@ class Crawl:
             headers = {"If-None-Match": row.etag} if row.etag else {}
             headers |= {"If-Modified-Since": row.modified} if row.modified else {}
         try:
-            response = await self._client.get(
-                address, headers, refuse=lambda headers: self._rules.unwanted(address, headers)
-            )
+            response = await self._client.get(address, headers, refuse=partial(unwanted, address))
         except FetchError as error:
             return _Answer(row=row, address=address, failure=str(error), passing=error.passing)
         links = None
