@@ -56,16 +56,16 @@ class PinnedClient:
     """Keeps connections open, retries calls that may succeed later, and waits as long as the server requests.
 
     Args:
-        headers: sent with every request, such as the credentials; only to the named server, not to the target of a
-            redirect.
+        headers: returns what is sent with every request, such as the credentials; only to the named server, not to the
+            target of a redirect. It is first called for the first request.
         limits: how the server is reached.
         sleep: waits for a number of seconds.
     """
 
     def __init__(
-        self, headers: Mapping[str, str], limits: Limits, *, sleep: Callable[[float], None] = time.sleep
+        self, headers: Callable[[], Mapping[str, str]], limits: Limits, *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
-        self._headers, self._limits, self._sleep = dict(headers), limits, sleep
+        self._headers, self._limits, self._sleep = headers, limits, sleep
         self._pool = httpcore2.ConnectionPool(tls(), network_backend=_Pinned(limits))
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ class PinnedClient:
         Raises:
             SourceError: the server cannot be reached, refuses, or sends too much.
         """
-        with self._answered(method, url, {**self._headers, **(headers or {})}, content) as (reply, blocks):
+        with self._answered(method, url, {**self._headers(), **(headers or {})}, content) as (reply, blocks):
             body = bytearray()
             for block in blocks:
                 body += block
@@ -112,7 +112,7 @@ class PinnedClient:
         origin = _origin(url)
         for _ in range(_MOST_REDIRECTS + 1):
             # Another server must not learn the credentials.
-            headers = self._headers if _origin(url) == origin else {}
+            headers = self._headers() if _origin(url) == origin else {}
             with self._answered("GET", url, headers, b"", may_move=True) as (reply, blocks):
                 if reply.status not in _MOVED:
                     yield from blocks

@@ -153,7 +153,7 @@ def test_waits_as_long_as_it_is_asked_to() -> None:
     with NotionServer("secret") as server:
         server.busy = 3
         headers = {"Authorization": "Bearer secret", "Notion-Version": "2022-06-28"}
-        with closing(PinnedClient(headers, LIMITS, sleep=waited.append)) as client:
+        with closing(PinnedClient(lambda: headers, LIMITS, sleep=waited.append)) as client:
             with pytest.raises(SourceError, match="/v1/users/ann answers 429"):
                 client.json("GET", f"{server.origin}/v1/users/ann?secret=1")
             assert client.json("GET", f"{server.origin}/v1/users/ann")["name"] == "Ann"
@@ -177,7 +177,8 @@ def test_credentials_do_not_follow_a_redirect() -> None:
             handler.end_headers()
             handler.wfile.write(b"" if self.to else b"corn")
 
-    with Moving() as first, Moving() as second, closing(PinnedClient({"Authorization": "secret"}, LIMITS)) as client:
+    client = PinnedClient(lambda: {"Authorization": "secret"}, LIMITS)
+    with Moving() as first, Moving() as second, closing(client):
         first.to = f"{second.origin}/file"
         assert b"".join(client.download(f"{first.origin}/file")) == b"corn"
         assert (first.seen, second.seen) == ("secret", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -76,8 +76,8 @@ class Opening:
             raise SourceError(f"set the environment variable {name} to the {what}")
         return found
 
-    def client(self, headers: Mapping[str, str]) -> PinnedClient:
-        """Return an HTTP client that sends these header fields, such as credentials, with every request."""
+    def client(self, headers: Callable[[], Mapping[str, str]]) -> PinnedClient:
+        """Return an HTTP client; ``headers`` returns the fields that it sends, such as credentials, once it is used."""
         # Imported on first use: it takes a fifth of the time that the engine takes to import.
         from ragstone.services.pinned_client import Limits, PinnedClient
 
@@ -88,22 +88,17 @@ class Opening:
             retries=remote.retries,
             setting=SETTING,
         )
-        return PinnedClient({"User-Agent": self.settings.crawl.user_agent, **headers}, limits)
+        return PinnedClient(lambda: {"User-Agent": self.settings.crawl.user_agent, **headers()}, limits)
 
     def basic(self, user: str, default: str) -> dict[str, str]:
         """Return the header field of a user with the password from the environment; see `secret`."""
-        return self._login(user, self.secret(default, f"password of {user}"))
+        return _basic(user, self.secret(default, f"password of {user}"))
 
-    def signed_in(self, user: str, default: str, site: str) -> PinnedClient:
-        """Return a client that signs in to a site: as a user with an API token, or without one by a personal token."""
+    def token(self, user: str, default: str, site: str) -> dict[str, str]:
+        """Return the header field for a site: of a user with an API token, or without one of a personal token."""
         if user:
-            return self.client(self._login(user, self.secret(default, f"API token of {user} for {site}")))
-        return self.client({"Authorization": f"Bearer {self.secret(default, f'personal access token for {site}')}"})
-
-    @staticmethod
-    def _login(user: str, secret: str) -> dict[str, str]:
-        encoded = base64.b64encode(f"{user}:{secret}".encode()).decode("ascii")
-        return {"Authorization": f"Basic {encoded}"}
+            return _basic(user, self.secret(default, f"API token of {user} for {site}"))
+        return {"Authorization": f"Bearer {self.secret(default, f'personal access token for {site}')}"}
 
     def allowed(self, host: str, port: int) -> list[str]:
         """Return the addresses of a server.
@@ -112,6 +107,11 @@ class Opening:
             SourceError: it has none, or one on a private network, which the settings do not allow.
         """
         return checked_addresses(host, port, allow_private=self.remote.allow_private, setting=SETTING)
+
+
+def _basic(user: str, secret: str) -> dict[str, str]:
+    encoded = base64.b64encode(f"{user}:{secret}".encode()).decode("ascii")
+    return {"Authorization": f"Basic {encoded}"}
 
 
 def parsed(address: str) -> Address:

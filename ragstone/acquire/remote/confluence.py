@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from urllib.parse import urlencode, urljoin
 
 from ragstone.acquire.remote.address import Address, Opening
@@ -14,7 +13,6 @@ from ragstone.core.filters import Scalar
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Skipped
 from ragstone.core.source import Entry
-from ragstone.services.pinned_client import PinnedClient
 
 _PAGES = 200
 """Pages in a reply; a server may send fewer."""
@@ -58,7 +56,7 @@ class ConfluenceSource:
         place = f"{address.server}{before.rstrip('/')}"
         self.address = f"{address.scheme}://{place}" + (f"/spaces/{self._key}" if self._key else "")
         self._base = address.origin + before.rstrip("/")
-        self._user, self._opening = address.user, opening
+        self._client = opening.client(lambda: opening.token(address.user, "CONFLUENCE_TOKEN", self.address))
         self._others = dict[str, "frozenset[str] | None"]()
         rules = opening.settings.access
         # A page without restrictions is for everyone, said explicitly: otherwise those that it had would stay.
@@ -82,12 +80,7 @@ class ConfluenceSource:
         yield str(found["body"]["storage"]["value"]).encode()
 
     def close(self) -> None:
-        if "_client" in self.__dict__:
-            self._client.close()
-
-    @cached_property
-    def _client(self) -> PinnedClient:
-        return self._opening.signed_in(self._user, "CONFLUENCE_TOKEN", self.address)
+        self._client.close()
 
     def _named_by(self, id: str) -> frozenset[str] | None:
         """Return the groups that the restrictions of a folder, or of an archived page, let in; None if it has none."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
 from urllib.parse import urlencode
 
 from ragstone.acquire.remote.address import Address, Opening
@@ -13,7 +12,6 @@ from ragstone.core.errors import UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
 from ragstone.core.source import Entry
-from ragstone.services.pinned_client import PinnedClient
 
 _NEXT = re.compile(r'<([^>]+)>\s*;[^,]*\brel="next"')
 _PER_PAGE = 100
@@ -39,6 +37,7 @@ class GitHubSource:
         self.address = f"{address.scheme}://{address.server}/{owner}/{repository}"
         host = "https://api.github.com" if address.host == "github.com" else f"{address.origin}/api/v3"
         self._base, self._opening = f"{host}/repos/{owner}/{repository}", opening
+        self._client = opening.client(self._headers)
 
     def entries(self) -> Iterator[Entry | Skipped]:
         # In the order of creation, so that a change during the listing moves nothing to another page.
@@ -60,14 +59,11 @@ class GitHubSource:
             yield f"\n## {head}\n\n{one.get('body') or ''}\n".encode()
 
     def close(self) -> None:
-        if "_client" in self.__dict__:
-            self._client.close()
+        self._client.close()
 
-    @cached_property
-    def _client(self) -> PinnedClient:
+    def _headers(self) -> dict[str, str]:
         token = self._opening.secret("GITHUB_TOKEN", "GitHub token that may read issues and pull requests")
-        headers = {"Authorization": f"Bearer {token}", "X-GitHub-Api-Version": _VERSION}
-        return self._opening.client(headers)
+        return {"Authorization": f"Bearer {token}", "X-GitHub-Api-Version": _VERSION}
 
     def _listed(self, path: str) -> Iterator[Json]:
         """Yield the items of a list, from all pages.

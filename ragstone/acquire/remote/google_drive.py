@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from ragstone.acquire.remote.address import Address, Opening
-from ragstone.acquire.remote.oauth import TokenClient, TokenRequest
+from ragstone.acquire.remote.oauth import Token, TokenRequest
 from ragstone.acquire.remote.replies import Json, objects, pages, stated, texts
 from ragstone.core.errors import MissingExtra, SourceError, UsageError
 from ragstone.core.filters import Scalar
@@ -49,7 +49,7 @@ class GoogleDriveSource:
         self.address = f"{address.scheme}://{address.server}/{self._folder}"
         self._base = f"{_API if address.host == _HOST else address.origin}/drive/v3/files"
         self._opening = opening
-        self._tokens = TokenClient(opening, self._request)
+        self._client = opening.client(Token(opening, self._request).headers)
         self._exports = dict[str, str]()
 
     def entries(self) -> Iterator[Entry | Skipped]:
@@ -72,10 +72,10 @@ class GoogleDriveSource:
         export = self._exports.get(entry.name)
         asked = {"mimeType": export} if export else {"alt": "media", "supportsAllDrives": "true"}
         path = f"{entry.name}/export" if export else entry.name
-        yield from self._tokens.client().download(f"{self._base}/{path}?{urlencode(asked)}")
+        yield from self._client.download(f"{self._base}/{path}?{urlencode(asked)}")
 
     def close(self) -> None:
-        self._tokens.close()
+        self._client.close()
 
     def _entry(self, id: str, kind: str, one: Json) -> Entry:
         title, changed = str(one.get("name", "")), str(one.get("modifiedTime", ""))
@@ -111,7 +111,7 @@ class GoogleDriveSource:
 
         def fetch(token: str) -> tuple[list[Json], str]:
             paging = {"pageToken": token} if token else {}
-            reply = self._tokens.client().json("GET", f"{self._base}?{urlencode({**asked, **paging})}")
+            reply = self._client.json("GET", f"{self._base}?{urlencode({**asked, **paging})}")
             files = objects(reply, self.address, "files")
             if reply.get("incompleteSearch"):  # what is missing must not count as gone
                 raise SourceError(f"{self.address} listed only a part of its files")

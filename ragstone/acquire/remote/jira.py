@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from html import escape
 from urllib.parse import urlencode
 
@@ -13,7 +12,6 @@ from ragstone.core.errors import UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
 from ragstone.core.source import Entry
-from ragstone.services.pinned_client import PinnedClient
 
 _PER_PAGE = 100
 _FIELDS = ("summary", "updated", "created", "status", "issuetype", "reporter", "assignee", "labels", "security")
@@ -36,14 +34,15 @@ class JiraSource:
         self._base = address.origin + before.rstrip("/")
         place = self._base.partition("://")[2]
         self.address = f"{address.scheme}://{place}" + (f"/projects/{self._key}" if self._key else "")
-        self._user, self._opening = address.user, opening
+        self._is_cloud = bool(address.user)
+        self._client = opening.client(lambda: opening.token(address.user, "JIRA_TOKEN", self.address))
 
     def entries(self) -> Iterator[Entry | Skipped]:
         project = f'project = "{self._key}" ' if self._key else ""
         # By creation, so that a change during the listing moves nothing to another page. The cloud wants a restriction.
         jql = f"{project or 'created is not EMPTY '}ORDER BY created ASC, key ASC"
         asked = {"jql": jql, "fields": ",".join(_FIELDS), "maxResults": str(_PER_PAGE)}
-        for issue in self._cloud(asked) if self._user else self._paged("search", "issues", asked):
+        for issue in self._cloud(asked) if self._is_cloud else self._paged("search", "issues", asked):
             yield self._entry(issue)
 
     def fetch(self, entry: Entry) -> Iterator[bytes]:
@@ -57,12 +56,7 @@ class JiraSource:
                 yield f"<h2>{escape(head)}</h2>\n{one.get('renderedBody') or ''}\n".encode()
 
     def close(self) -> None:
-        if "_client" in self.__dict__:
-            self._client.close()
-
-    @cached_property
-    def _client(self) -> PinnedClient:
-        return self._opening.signed_in(self._user, "JIRA_TOKEN", self.address)
+        self._client.close()
 
     def _cloud(self, asked: Mapping[str, str]) -> Iterator[Json]:
         """Yield the issues of a search in the cloud, whose replies name the next one by a token."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
 from typing import cast
 from urllib.parse import urlencode
 
@@ -15,7 +14,6 @@ from ragstone.core.errors import SourceError, UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
 from ragstone.core.source import Entry
-from ragstone.services.pinned_client import PinnedClient
 
 _VERSION = "2022-06-28"
 _PAGES = 100
@@ -47,6 +45,7 @@ class NotionSource:
         self.address = f"{address.scheme}://{address.server}" + (f"/{self._database}" if id else "")
         self._base = f"{address.origin}/v1"
         self._opening = opening
+        self._client = opening.client(self._headers)
         self._people = dict[str, str]()
 
     def entries(self) -> Iterator[Entry | Skipped]:
@@ -68,13 +67,11 @@ class NotionSource:
         yield f"{title}{self._inside(entry.name, 0)}".encode("utf-8", "replace")
 
     def close(self) -> None:
-        if "_client" in self.__dict__:
-            self._client.close()
+        self._client.close()
 
-    @cached_property
-    def _client(self) -> PinnedClient:
+    def _headers(self) -> dict[str, str]:
         token = self._opening.secret("NOTION_TOKEN", "token of the Notion integration")
-        return self._opening.client({"Authorization": f"Bearer {token}", "Notion-Version": _VERSION})
+        return {"Authorization": f"Bearer {token}", "Notion-Version": _VERSION}
 
     def _entry(self, id: str, page: Json) -> Entry:
         properties: dict[str, Json] = dict(page.get("properties", {}))

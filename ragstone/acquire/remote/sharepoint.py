@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from ragstone.acquire.remote.address import Address, Opening
-from ragstone.acquire.remote.oauth import TokenClient, TokenRequest
+from ragstone.acquire.remote.oauth import Token, TokenRequest
 from ragstone.acquire.remote.replies import Json, inside, objects, pages, same_server, stated
 from ragstone.core.errors import UsageError
 from ragstone.core.filters import Scalar
@@ -39,11 +39,11 @@ class SharePointSource:
         self._site = f"{address.host}:/{quote(site)}" if site else address.host
         self.address = f"{address.scheme}://{address.server}" + (f"/{site}" if site else "")
         self._application, self._opening = address.user, opening
-        self._tokens = TokenClient(opening, self._request)
+        self._client = opening.client(Token(opening, self._request).headers)
         self._items = dict[str, str]()
 
     def entries(self) -> Iterator[Entry | Skipped]:
-        site: Json = self._tokens.client().json("GET", f"{self._graph}/sites/{self._site}")
+        site: Json = self._client.json("GET", f"{self._graph}/sites/{self._site}")
         for drive in list(self._listed(f"{self._graph}/sites/{site['id']}/drives")):
             # A delta without a token lists all that is there now, in one pass over all folders.
             for item in self._listed(f"{self._graph}/drives/{drive['id']}/root/delta?$select={_FIELDS}"):
@@ -53,10 +53,10 @@ class SharePointSource:
                     yield entry
 
     def fetch(self, entry: Entry) -> Iterator[bytes]:
-        yield from self._tokens.client().download(self._items[entry.name])
+        yield from self._client.download(self._items[entry.name])
 
     def close(self) -> None:
-        self._tokens.close()
+        self._client.close()
 
     def _request(self) -> TokenRequest:
         secret = self._opening.secret("SHAREPOINT_SECRET", f"secret of the application {self._application}")
@@ -79,7 +79,7 @@ class SharePointSource:
         return pages(self._reply, url, self.address)
 
     def _reply(self, url: str) -> tuple[list[Json], str]:
-        reply = self._tokens.client().json("GET", url)
+        reply = self._client.json("GET", url)
         following = same_server(str(reply.get("@odata.nextLink", "")), self._graph, self.address)
         return objects(reply, self.address, "value"), following
 

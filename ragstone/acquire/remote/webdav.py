@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from functools import cached_property
 from urllib.parse import quote, unquote, urlsplit
 
 from ragstone.acquire.readers.decode import Unreadable
@@ -15,7 +14,6 @@ from ragstone.core.errors import SourceError
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Skipped
 from ragstone.core.source import Entry
-from ragstone.services.pinned_client import PinnedClient
 
 _ASKED = (
     b'<?xml version="1.0"?><propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/><getetag/><getlastmodified/>'
@@ -45,7 +43,8 @@ class WebDavSource:
     def __init__(self, address: Address, opening: Opening) -> None:
         place = f"{address.scheme}://{address.place}"
         self.address = f"{place}/{address.path}" if address.path else place
-        self._at, self._opening = address, opening
+        self._at = address
+        self._client = opening.client(lambda: opening.basic(address.user, "WEBDAV_PASSWORD") if address.user else {})
         self._origin = address.origin
 
     def entries(self) -> Iterator[Entry | Skipped]:
@@ -65,13 +64,7 @@ class WebDavSource:
         return self._client.download(self._url("/".join(part for part in (self._at.path, entry.name) if part)))
 
     def close(self) -> None:
-        if "_client" in self.__dict__:
-            self._client.close()
-
-    @cached_property
-    def _client(self) -> PinnedClient:
-        login = self._opening.basic(self._at.user, "WEBDAV_PASSWORD") if self._at.user else {}
-        return self._opening.client(login)
+        self._client.close()
 
     def _below(self, folder: str, found: list[_Member]) -> Iterator[Entry | Skipped]:
         for member in found:
