@@ -22,6 +22,7 @@ class Issue:
     description: str | None
     updated: str = "2024-05-06T07:08:09.000+0000"
     level: str = ""
+    reporter: str | None = "Ann"
     comments: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
 
 
@@ -64,7 +65,7 @@ class JiraServer(JsonServer):
             "created": "2024-01-02T03:04:05.000+0000",
             "status": {"name": "In Progress"},
             "issuetype": {"name": "Bug"},
-            "reporter": {"displayName": "Ann"},
+            "reporter": {"displayName": issue.reporter},
             "assignee": None,
             "labels": ["water"],
             "security": {"name": issue.level} if issue.level else None,

@@ -19,6 +19,11 @@ def test_gives_up_a_list_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None
         list(replies.pages(lambda at: ([], at), "again", "mill://wheel"))
 
 
+def test_reads_no_text_in_a_field_without_a_value() -> None:
+    reply = {"next": None, "number": 0}
+    assert [replies.text_in(reply, name) for name in ("next", "none", "number")] == ["", "", "0"]
+
+
 def test_follows_a_list_to_no_other_server() -> None:
     assert replies.same_server("https://mill.example/api?page=2", "https://mill.example", "mill://wheel")
     with pytest.raises(SourceError, match="leads to another server"):

@@ -125,7 +125,7 @@ def test_follows_issues_of_jira(kb: KnowledgeBase, tmp_path: Path, monkeypatch: 
     issues = [
         JiraIssue(key="MILL-1", summary="Wheel <stops>", description="<p>It stops at <b>dawn</b>.</p>"),
         JiraIssue(key="MILL-2", summary="Pay", description="<p>Ann earns 5.</p>", level="Board"),
-        JiraIssue(key="MILL-3", summary="Gate", description=None),
+        JiraIssue(key="MILL-3", summary="Gate", description=None, reporter=None),
         JiraIssue(key="OTHER-1", summary="Elsewhere", description="<p>Other.</p>"),
     ]
     issues[0].comments = [("Bob", f"<p>Seen {n} times.</p>", "") for n in range(3)] + [("Eve", "<p>Salary.</p>", "HR")]
@@ -149,6 +149,7 @@ def test_follows_issues_of_jira(kb: KnowledgeBase, tmp_path: Path, monkeypatch: 
         assert [f"Seen {n} times." in wheel.text for n in range(3)] == [True] * 3
         assert "Salary" not in wheel.text, "a comment for one role"
         assert synced.document("MILL-2").metadata[READERS] == ()
+        assert "author" not in synced.document("MILL-3").metadata
         hits = asyncio.run(kb.search("What does Ann earn?", reader=Reader(groups=frozenset({"staff"}))))
         assert "MILL-2" not in " ".join(hit.chunk.document_id for hit in hits)
 

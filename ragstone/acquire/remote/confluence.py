@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlencode, urljoin
 
 from ragstone.acquire.remote.address import Address, Opening
-from ragstone.acquire.remote.replies import Json, inside, objects, pages, same_server, stated
+from ragstone.acquire.remote.replies import Json, inside, objects, pages, same_server, stated, text_in, texts
 from ragstone.core.access import EVERYONE
 from ragstone.core.errors import SourceError, UsageError
 from ragstone.core.filters import Scalar
@@ -105,9 +105,9 @@ class ConfluenceSource:
     def _reply(self, url: str) -> tuple[list[Json], str]:
         reply = self._client.json("GET", url)
         links = inside(reply, "_links")
-        following = str(links.get("next", ""))
+        following = text_in(links, "next")
         if following:  # relative to the context of the server, such as /wiki
-            following = urljoin(f"{self._base}/", following.removeprefix(str(links.get("context") or "")).lstrip("/"))
+            following = urljoin(f"{self._base}/", following.removeprefix(text_in(links, "context")).lstrip("/"))
         return objects(reply, self.address, "results"), same_server(following, self._base, self.address)
 
 
@@ -136,22 +136,22 @@ def _common(levels: list[frozenset[str] | None]) -> tuple[str, ...] | None:
 
 
 def _entry(id: str, page: Json, base: str, groups: tuple[str, ...] | None) -> Entry:
-    version, history = page.get("version", {}), page.get("history", {})
-    labels = [str(one["name"]) for one in page.get("metadata", {}).get("labels", {}).get("results", ())]
+    version, history = inside(page, "version"), inside(page, "history")
+    labels = texts(inside(inside(page, "metadata"), "labels"), "results", of="name")
     facts: dict[str, Scalar] = {
         "kind": "confluence",
-        "space": str(page.get("space", {}).get("key", "")),
-        "author": str(history.get("createdBy", {}).get("displayName", "")),
-        "created": str(history.get("createdDate", "")),
-        "date": str(version.get("when", "")),
+        "space": text_in(inside(page, "space"), "key"),
+        "author": text_in(inside(history, "createdBy"), "displayName"),
+        "created": text_in(history, "createdDate"),
+        "date": text_in(version, "when"),
         "tags": ", ".join(labels),
     }
-    shown = str(page.get("_links", {}).get("webui", ""))
+    shown = text_in(inside(page, "_links"), "webui")
     return Entry(
         name=id,
-        version=str(version.get("number", "")),
+        version=text_in(version, "number"),
         kind=".confluence",
-        title=str(page.get("title", "")),
+        title=text_in(page, "title"),
         url=f"{base}/{shown.lstrip('/')}" if shown else "",
         groups=groups,
         metadata=stated(facts),

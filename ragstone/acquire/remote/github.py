@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import urlencode
 
 from ragstone.acquire.remote.address import Address, Opening
-from ragstone.acquire.remote.replies import Json, inside, objects, pages, same_server, stated, texts
+from ragstone.acquire.remote.replies import Json, inside, objects, pages, same_server, stated, text_in, texts
 from ragstone.core.errors import UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
@@ -50,13 +50,13 @@ class GitHubSource:
     def fetch(self, entry: Entry) -> Iterator[bytes]:
         kind, _, number = entry.name.partition("/")
         issue = self._client.json("GET", f"{self._base}/issues/{number}")
-        yield f"# {entry.title}\n\n{issue.get('body') or ''}\n".encode()
+        yield f"# {entry.title}\n\n{text_in(issue, 'body')}\n".encode()
         lists = [f"issues/{number}/comments", *([f"pulls/{number}/comments"] if kind == "pull" else [])]
         comments = [one for path in lists for one in self._listed(f"{path}?per_page={_PER_PAGE}")]
-        for one in sorted(comments, key=lambda one: str(one.get("created_at", ""))):
+        for one in sorted(comments, key=lambda one: text_in(one, "created_at")):
             place = f", on {one['path']}" if one.get("path") else ""
-            head = f"Comment of {_login(one)} on {str(one.get('created_at', ''))[:10]}{place}"
-            yield f"\n## {head}\n\n{one.get('body') or ''}\n".encode()
+            head = f"Comment of {_login(one)} on {text_in(one, 'created_at')[:10]}{place}"
+            yield f"\n## {head}\n\n{text_in(one, 'body')}\n".encode()
 
     def close(self) -> None:
         self._client.close()
@@ -84,22 +84,22 @@ def _entry(kind: str, one: Json) -> Entry:
     facts: dict[str, Scalar] = {
         "kind": "github",
         "number": int(one["number"]),
-        "state": "merged" if inside(one, "pull_request").get("merged_at") else str(one.get("state", "")),
+        "state": "merged" if inside(one, "pull_request").get("merged_at") else text_in(one, "state"),
         "author": _login(one),
-        "created": str(one.get("created_at", "")),
-        "date": str(one.get("updated_at", "")),
+        "created": text_in(one, "created_at"),
+        "date": text_in(one, "updated_at"),
         "tags": ", ".join(texts(one, "labels", of="name")),
     }
     return Entry(
         name=f"{kind}/{one['number']}",
-        version=str(one.get("updated_at", "")),
+        version=text_in(one, "updated_at"),
         kind=".md",
-        title=f"{one.get('title', '')} (#{one['number']})",
-        url=str(one.get("html_url", "")),
+        title=f"{text_in(one, 'title')} (#{one['number']})",
+        url=text_in(one, "html_url"),
         metadata=stated(facts),
     )
 
 
 def _login(one: Json) -> str:
     """Return the author of an issue or comment; a deleted account has none."""
-    return str(inside(one, "user").get("login", "ghost"))
+    return text_in(inside(one, "user"), "login") or "ghost"

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from ragstone.acquire.remote.address import Address, Opening
 from ragstone.acquire.remote.oauth import Token, TokenRequest
-from ragstone.acquire.remote.replies import Json, objects, pages, stated, texts
+from ragstone.acquire.remote.replies import Json, objects, pages, stated, text_in, texts
 from ragstone.core.errors import MissingExtra, SourceError, UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
@@ -56,7 +56,7 @@ class GoogleDriveSource:
         waiting, seen = [self._folder], {self._folder}
         while waiting:
             for one in self._listed(waiting.pop()):
-                id, kind = str(one["id"]), str(one.get("mimeType", ""))
+                id, kind = str(one["id"]), text_in(one, "mimeType")
                 if id in seen or kind == _SHORTCUT:
                     continue
                 seen.add(id)
@@ -78,7 +78,7 @@ class GoogleDriveSource:
         self._client.close()
 
     def _entry(self, id: str, kind: str, one: Json) -> Entry:
-        title, changed = str(one.get("name", "")), str(one.get("modifiedTime", ""))
+        title, changed = text_in(one, "name"), text_in(one, "modifiedTime")
         if export := _EXPORTS.get(kind):
             self._exports[id] = export[1]
         suffix = export[0] if export else Path(title).suffix.lower()
@@ -86,11 +86,11 @@ class GoogleDriveSource:
         facts: dict[str, Scalar] = {"file": title, "author": ", ".join(owners), "date": changed}
         return Entry(
             name=id,
-            version=str(one.get("md5Checksum") or changed),
+            version=text_in(one, "md5Checksum") or changed,
             kind=suffix,
-            size=int(one.get("size", 0)),
+            size=int(one.get("size") or 0),
             title=title.removesuffix(Path(title).suffix) if not export else title,
-            url=str(one.get("webViewLink", "")),
+            url=text_in(one, "webViewLink"),
             metadata=stated(facts),
         )
 
@@ -115,7 +115,7 @@ class GoogleDriveSource:
             files = objects(reply, self.address, "files")
             if reply.get("incompleteSearch"):  # what is missing must not count as gone
                 raise SourceError(f"{self.address} listed only a part of its files")
-            return files, str(reply.get("nextPageToken") or "")
+            return files, text_in(reply, "nextPageToken")
 
         return pages(fetch, "", self.address)
 

@@ -7,7 +7,7 @@ from html import escape
 from urllib.parse import urlencode
 
 from ragstone.acquire.remote.address import Address, Opening
-from ragstone.acquire.remote.replies import Json, inside, objects, pages, stated, texts
+from ragstone.acquire.remote.replies import Json, inside, objects, pages, stated, text_in, texts
 from ragstone.core.errors import UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
@@ -47,13 +47,13 @@ class JiraSource:
 
     def fetch(self, entry: Entry) -> Iterator[bytes]:
         issue = self._reply(f"issue/{entry.name}", {"fields": "description", "expand": "renderedFields"})
-        text = inside(issue, "renderedFields").get("description") or ""
+        text = text_in(inside(issue, "renderedFields"), "description")
         yield f"<h1>{escape(entry.title)}</h1>\n{text}\n".encode()
         comments = f"issue/{entry.name}/comment"
         for one in self._paged(comments, "comments", {"expand": "renderedBody", "maxResults": str(_PER_PAGE)}):
             if not one.get("visibility"):  # for a role or group only
-                head = f"Comment of {_person(one, 'author')} on {str(one.get('created', ''))[:10]}"
-                yield f"<h2>{escape(head)}</h2>\n{one.get('renderedBody') or ''}\n".encode()
+                head = f"Comment of {_person(one, 'author')} on {text_in(one, 'created')[:10]}"
+                yield f"<h2>{escape(head)}</h2>\n{text_in(one, 'renderedBody')}\n".encode()
 
     def close(self) -> None:
         self._client.close()
@@ -63,7 +63,7 @@ class JiraSource:
 
         def fetch(token: str) -> tuple[list[Json], str]:
             reply = self._reply("search/jql", {**asked, **({"nextPageToken": token} if token else {})})
-            following = "" if reply.get("isLast") else str(reply.get("nextPageToken") or "")
+            following = "" if reply.get("isLast") else text_in(reply, "nextPageToken")
             return objects(reply, self.address, "issues"), following
 
         return pages(fetch, "", self.address)
@@ -75,7 +75,7 @@ class JiraSource:
             reply = self._reply(path, {**asked, "startAt": str(start)})
             items = objects(reply, self.address, name)
             end = start + len(items)
-            return items, end if items and end < int(reply.get("total", 0)) else 0
+            return items, end if items and end < int(reply.get("total") or 0) else 0
 
         return pages(fetch, 0, self.address)
 
@@ -87,19 +87,19 @@ class JiraSource:
         facts: dict[str, Scalar] = {
             "kind": "jira",
             "project": key.rpartition("-")[0],
-            "type": str(inside(fields, "issuetype").get("name", "")),
-            "state": str(inside(fields, "status").get("name", "")),
+            "type": text_in(inside(fields, "issuetype"), "name"),
+            "state": text_in(inside(fields, "status"), "name"),
             "author": _person(fields, "reporter"),
             "assignee": _person(fields, "assignee"),
-            "created": str(fields.get("created", "")),
-            "date": str(fields.get("updated", "")),
+            "created": text_in(fields, "created"),
+            "date": text_in(fields, "updated"),
             "tags": ", ".join(texts(fields, "labels")),
         }
         return Entry(
             name=key,
-            version=str(fields.get("updated", "")),
+            version=text_in(fields, "updated"),
             kind=".html",
-            title=f"{key}: {fields.get('summary', '')}",
+            title=f"{key}: {text_in(fields, 'summary')}",
             url=f"{self._base}/browse/{key}",
             groups=() if fields.get("security") else None,
             metadata=stated(facts),
@@ -107,4 +107,4 @@ class JiraSource:
 
 
 def _person(of: Json, role: str) -> str:
-    return str(inside(of, role).get("displayName", ""))
+    return text_in(inside(of, role), "displayName")

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from ragstone.acquire.remote.address import Address, Opening
 from ragstone.acquire.remote.notion_markdown import block, together, words
-from ragstone.acquire.remote.replies import Json, objects, pages, stated
+from ragstone.acquire.remote.replies import Json, inside, objects, pages, stated, text_in
 from ragstone.core.errors import SourceError, UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
@@ -74,31 +74,31 @@ class NotionSource:
         return {"Authorization": f"Bearer {token}", "Notion-Version": _VERSION}
 
     def _entry(self, id: str, page: Json) -> Entry:
-        properties: dict[str, Json] = dict(page.get("properties", {}))
+        properties: dict[str, Json] = dict(inside(page, "properties"))
         title = next((words(one.get("title", ())) for one in properties.values() if one.get("type") == "title"), "")
         own = {name: fact for name, one in properties.items() if (fact := _fact(one)) not in (None, "", ())}
         facts: dict[str, Scalar | tuple[Scalar, ...]] = {
             **own,
             "kind": "notion",
-            "author": self._person(page.get("created_by", {})),
-            "created": str(page.get("created_time", "")),
-            "date": str(page.get("last_edited_time", "")),
+            "author": self._person(inside(page, "created_by")),
+            "created": text_in(page, "created_time"),
+            "date": text_in(page, "last_edited_time"),
         }
         return Entry(
             name=id,
-            version=str(page.get("last_edited_time", "")),
+            version=text_in(page, "last_edited_time"),
             kind=".md",
             title=" ".join(title.split()),
-            url=str(page.get("url", "")),
+            url=text_in(page, "url"),
             metadata=stated(facts),
         )
 
     def _person(self, person: Json) -> str:
         """Return the name of a person, which an integration without that capability is not told."""
-        id = str(person.get("id", ""))
+        id = text_in(person, "id")
         if id and id not in self._people:
             try:
-                self._people[id] = str(self._client.json("GET", f"{self._base}/users/{id}").get("name") or "")
+                self._people[id] = text_in(self._client.json("GET", f"{self._base}/users/{id}"), "name")
             except SourceError:
                 self._people[id] = ""
         return self._people.get(id, "")
@@ -107,7 +107,7 @@ class NotionSource:
         """Return the blocks in a page or block as Markdown."""
         parts = list[tuple[str, str]]()
         for child in self._listed("GET", f"blocks/{id}/children", {}):
-            kind = str(child.get("type", ""))
+            kind = text_in(child, "type")
             if kind not in _SEPARATE:
                 inside = (
                     self._inside(str(child["id"]), depth + 1) if child.get("has_children") and depth < _DEEPEST else ""
@@ -129,14 +129,14 @@ class NotionSource:
             else:
                 reply = self._client.json(method, f"{self._base}/{path}", {**body, **paging})
             found = objects(reply, self.address, "results")
-            return found, str(reply.get("next_cursor") or "") if reply.get("has_more") else ""
+            return found, text_in(reply, "next_cursor") if reply.get("has_more") else ""
 
         return pages(fetch, "", self.address)
 
 
 def _fact(one: Json) -> Scalar | tuple[Scalar, ...] | None:
     """Return the value of a property that is of use to filter by; None for others."""
-    kind = str(one.get("type", ""))
+    kind = text_in(one, "type")
     value = one.get(kind)
     match kind:
         case "rich_text":

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-Json = Mapping[str, Any]
+from ragstone.acquire.remote.replies import Json, inside, text_in
+
 _HEADINGS = {"heading_1": "## ", "heading_2": "### ", "heading_3": "#### "}
 """One level lower than in Notion, because the title of the page is the first."""
 _LISTS = {"bulleted_list_item": "- ", "numbered_list_item": "1. "}
@@ -16,8 +16,8 @@ def words(rich_text: Sequence[Json]) -> str:
     """Return the words of a rich text, with its links and code as Markdown writes them."""
     parts = list[str]()
     for one in rich_text:
-        text, link = str(one.get("plain_text", "")), one.get("href")
-        if one.get("annotations", {}).get("code") and text.strip():
+        text, link = text_in(one, "plain_text"), one.get("href")
+        if inside(one, "annotations").get("code") and text.strip():
             text = f"`{text}`"
         parts.append(f"[{text}]({link})" if isinstance(link, str) and link.startswith("http") else text)
     return "".join(parts)
@@ -30,7 +30,7 @@ def block(content_block: Json, inside: str) -> str:
         content_block: the block.
         inside: the Markdown of the blocks in it. Of a table it is the rows.
     """
-    kind = str(content_block.get("type", ""))
+    kind = text_in(content_block, "type")
     content: Json = content_block.get(kind) or {}
     text = words(content.get("rich_text", ()))
     match kind:
@@ -41,9 +41,9 @@ def block(content_block: Json, inside: str) -> str:
         case "to_do":
             return _item(f"- [{'x' if content.get('checked') else ' '}] ", text, inside)
         case "code":
-            language = str(content.get("language", "")).replace("plain text", "")
+            language = text_in(content, "language").replace("plain text", "")
             fence = "````" if "```" in text else "```"
-            plain = "".join(str(part.get("plain_text", "")) for part in content.get("rich_text", ()))
+            plain = "".join(text_in(part, "plain_text") for part in content.get("rich_text", ()))
             return f"{fence}{language}\n{plain}\n{fence}"
         case "quote" | "callout":
             return "\n".join(f"> {line}" for line in _joined(text, inside).splitlines())
@@ -53,7 +53,7 @@ def block(content_block: Json, inside: str) -> str:
             head, *rows = inside.splitlines() or [""]
             return "\n".join([head, "|" + " --- |" * max(1, int(content.get("table_width", 1))), *rows])
         case "equation":
-            return str(content.get("expression", ""))
+            return text_in(content, "expression")
         case _ if kind in _ADDRESSED:
             return words(content.get("caption", ()))
         case _:

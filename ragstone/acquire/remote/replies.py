@@ -67,8 +67,14 @@ def inside(value: Json, name: str) -> Json:
     return cast("Json", field) if isinstance(field, dict) else {}
 
 
+def text_in(value: Json, name: str) -> str:
+    """Return the text or number in a field as text; empty if the field is absent or null."""
+    field = value.get(name)
+    return "" if field is None else str(field)
+
+
 def texts(value: Json, name: str, of: str = "") -> list[str]:
     """Return the texts in a list of a field, or those in one field of its objects."""
     listed = cast("list[Any]", value.get(name) or [])
-    found = [str(cast("Json", one).get(of) or "") if isinstance(one, dict) else str(one) for one in listed]
+    found = [text_in(cast("Json", one), of) if isinstance(one, dict) else str(one) for one in listed]
     return [text for text in found if text]

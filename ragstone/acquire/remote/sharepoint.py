@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from ragstone.acquire.remote.address import Address, Opening
 from ragstone.acquire.remote.oauth import Token, TokenRequest
-from ragstone.acquire.remote.replies import Json, inside, objects, pages, same_server, stated
+from ragstone.acquire.remote.replies import Json, inside, objects, pages, same_server, stated, text_in
 from ragstone.core.errors import UsageError
 from ragstone.core.filters import Scalar
 from ragstone.core.records import Skipped
@@ -80,22 +80,22 @@ class SharePointSource:
 
     def _reply(self, url: str) -> tuple[list[Json], str]:
         reply = self._client.json("GET", url)
-        following = same_server(str(reply.get("@odata.nextLink", "")), self._graph, self.address)
+        following = same_server(text_in(reply, "@odata.nextLink"), self._graph, self.address)
         return objects(reply, self.address, "value"), following
 
 
 def _entry(drive: str, item: Json) -> Entry:
     # "/drives/ID/root:/folder/below"
-    folder = str(inside(item, "parentReference").get("path", "")).partition("root:")[2].strip("/")
-    changed = str(item.get("lastModifiedDateTime", ""))
+    folder = text_in(inside(item, "parentReference"), "path").partition("root:")[2].strip("/")
+    changed = text_in(item, "lastModifiedDateTime")
     facts: dict[str, Scalar] = {
-        "author": str(inside(inside(item, "lastModifiedBy"), "user").get("displayName", "")),
+        "author": text_in(inside(inside(item, "lastModifiedBy"), "user"), "displayName"),
         "date": changed,
     }
     return Entry(
         name="/".join(part for part in (drive, folder, str(item["name"])) if part),
-        version=str(item.get("cTag") or changed),
-        size=int(item.get("size", 0)),
-        url=str(item.get("webUrl", "")),
+        version=text_in(item, "cTag") or changed,
+        size=int(item.get("size") or 0),
+        url=text_in(item, "webUrl"),
         metadata=stated(facts),
     )
