@@ -23,6 +23,10 @@ Headers = Mapping[str, str]
 """Header fields by their names in lower case."""
 Refuse = Callable[[Headers], str]
 """Return why a response with these header fields is not wanted; empty if it is."""
+MOVED = (301, 302, 303, 307, 308)
+"""HTTP status codes of redirects."""
+BUSY = (429, 500, 502, 503, 504)
+"""HTTP status codes of servers that may answer later."""
 
 
 class FetchError(Exception):
@@ -108,7 +112,7 @@ class SafeClient:
         sent = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
         try:
             async with self._pool.stream(method, url, headers=sent, content=content, extensions=self._times) as answer:
-                reply = Reply(status=answer.status, headers=_fields(answer.headers))
+                reply = Reply(status=answer.status, headers=fields_of(answer.headers))
                 if not reply.is_success:
                     body = await _beginning(answer.aiter_stream(), most_of_refusal)
                 elif reason := refuse(reply.headers):
@@ -161,7 +165,7 @@ async def _whole(parts: AsyncIterator[bytes], headers: Headers, most: int) -> by
     return bytes(body)
 
 
-def _fields(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+def fields_of(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     """Return header fields by name, with repeated fields joined as HTTP defines."""
     fields: dict[str, str] = {}
     for name, value in raw:

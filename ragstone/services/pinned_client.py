@@ -15,17 +15,15 @@ import httpcore2
 from ragstone.core.errors import SourceError
 from ragstone.core.frozen import frozen
 from ragstone.services.network import checked_addresses
-from ragstone.services.pinned import Reply, in_words, tls
+from ragstone.services.pinned import BUSY, MOVED, Reply, fields_of, in_words, tls
 from ragstone.services.retries import retry_after
 
-_PASSING = (429, 500, 502, 503, 504)
 _LONGEST_WAIT = 120.0
 """Seconds that a server may ask to wait."""
 _FIRST_WAIT = 1.0
 _MOST_BYTES = 50_000_000
 """Size of a reply that is read as a whole."""
 _MOST_REDIRECTS = 5
-_MOVED = (301, 302, 303, 307, 308)
 _MEANINGS = {
     401: ": the password or token is missing, wrong or expired",
     403: ": the account or token may not read this",
@@ -114,7 +112,7 @@ class PinnedClient:
             # Another server must not learn the credentials.
             headers = self._headers() if _origin(url) == origin else {}
             with self._answered("GET", url, headers, b"", may_move=True) as (reply, blocks):
-                if reply.status not in _MOVED:
+                if reply.status not in MOVED:
                     yield from blocks
                     return
                 url = urljoin(url, reply.headers.get("location", ""))
@@ -130,13 +128,13 @@ class PinnedClient:
             wait: float | None = None
             try:
                 with self._sent(method, url, headers, content) as (reply, blocks):
-                    if reply.status < 300 or (may_move and reply.status in _MOVED):
+                    if reply.status < 300 or (may_move and reply.status in MOVED):
                         is_answered = True
                         yield reply, blocks
                         return
                     reason = f"{_shown(url)} answers {reply.status}{_MEANINGS.get(reply.status, '')}"
                     wait = _requested_wait(reply)
-                    may_pass = reply.status in _PASSING or (reply.status == 403 and wait is not None)
+                    may_pass = reply.status in BUSY or (reply.status == 403 and wait is not None)
                     passing = may_pass and (wait is None or wait <= _LONGEST_WAIT)
             except _FAILURES as error:
                 reason, passing = f"{_shown(url)}: {in_words(error)}", not is_answered
@@ -157,8 +155,7 @@ class PinnedClient:
         times = {"timeout": {"connect": seconds, "read": seconds, "write": seconds, "pool": seconds}}
         fields = [(name, value) for name, value in headers.items()]
         with self._pool.stream(method, url, headers=fields, content=content or None, extensions=times) as answer:
-            found = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answer.headers}
-            yield Reply(status=answer.status, headers=found), answer.iter_stream()
+            yield Reply(status=answer.status, headers=fields_of(answer.headers)), answer.iter_stream()
 
 
 class _Pinned(httpcore2.SyncBackend):

@@ -13,14 +13,12 @@ from ragstone.core.access import READERS
 from ragstone.core.errors import SourceError
 from ragstone.core.records import Document
 from ragstone.core.source import Entry
-from ragstone.services.pinned_client import Limits, PinnedClient
 from ragstone.settings import AcquireSettings, RemoteSettings
 from servers import confluence_server, notion_server
 from servers.confluence_server import ConfluenceServer
 from servers.notion_server import NotionServer, block, text
 
 LOCAL = AcquireSettings(remote=RemoteSettings(allow_private=True, retries=2, timeout_seconds=60))
-LIMITS = Limits(allow_private=True, timeout_seconds=60, retries=1, setting="acquire.remote.allow_private")
 STORAGE = """<h2>Wheel</h2><p>It turns at <ac:link><ri:page ri:content-title="The weir" /></ac:link>, see
 <ac:link><ri:page ri:content-title="Dawn"/><ac:link-body>the dawn</ac:link-body></ac:link>.</p>
 <ac:structured-macro ac:name="code"><ac:parameter ac:name="language">python</ac:parameter>
@@ -143,45 +141,3 @@ def test_reads_pages_of_notion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         server.pages[mill].edited = "2024-05-07T00:00:00.000Z"
         assert listed(address, tmp_path)[mill].version != before
         assert list(dict.fromkeys(server.fetched)) == [mill, task, other]
-
-
-# ---------------------------------------------------------------- the client
-
-
-def test_waits_as_long_as_it_is_asked_to() -> None:
-    waited: list[float] = []
-    with NotionServer("secret") as server:
-        server.busy = 3
-        headers = {"Authorization": "Bearer secret", "Notion-Version": "2022-06-28"}
-        with closing(PinnedClient(lambda: headers, LIMITS, sleep=waited.append)) as client:
-            with pytest.raises(SourceError, match="/v1/users/ann answers 429"):
-                client.json("GET", f"{server.origin}/v1/users/ann?secret=1")
-            assert client.json("GET", f"{server.origin}/v1/users/ann")["name"] == "Ann"
-    assert waited == [0.0, 0.0]
-
-
-def test_credentials_do_not_follow_a_redirect() -> None:
-    from http.server import BaseHTTPRequestHandler
-
-    from servers.loopback import Loopback
-
-    class Moving(Loopback):
-        to, seen = "", ""
-
-        def _take(self, handler: BaseHTTPRequestHandler, raw: bytes) -> None:  # noqa: ARG002
-            self.seen = handler.headers.get("Authorization", "")
-            handler.send_response(302 if self.to else 200)
-            if self.to:
-                handler.send_header("Location", self.to)
-            handler.send_header("Content-Length", "0" if self.to else "4")
-            handler.end_headers()
-            handler.wfile.write(b"" if self.to else b"corn")
-
-    client = PinnedClient(lambda: {"Authorization": "secret"}, LIMITS)
-    with Moving() as first, Moving() as second, closing(client):
-        first.to = f"{second.origin}/file"
-        assert b"".join(client.download(f"{first.origin}/file")) == b"corn"
-        assert (first.seen, second.seen) == ("secret", "")
-        first.to = f"{first.origin}/again"
-        with pytest.raises(SourceError, match="redirects more than 5 times"):
-            list(client.download(f"{first.origin}/file"))

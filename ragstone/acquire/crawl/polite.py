@@ -9,12 +9,10 @@ from collections.abc import Awaitable, Callable
 
 from ragstone.acquire.crawl.fetch import Fetcher
 from ragstone.acquire.crawl.urls import Address, BadAddress, parse
-from ragstone.services.pinned import FetchError, Headers, Refuse, Reply, refuse_none
+from ragstone.services.pinned import BUSY, MOVED, FetchError, Headers, Refuse, Reply, refuse_none
 from ragstone.services.retries import retry_after
 from ragstone.settings import CrawlSettings
 
-MOVED = (301, 302, 303, 307, 308)
-PASSING = (429, 500, 502, 503, 504)
 LONGEST_WAIT = 60.0
 """Seconds that a site may ask to wait."""
 MOST_REDIRECTS = 5
@@ -69,7 +67,7 @@ class Client:
             await self.pace.turn(address.host)
             try:
                 response = await self._fetcher.get(address, headers or {}, refuse=refuse)
-                if response.status not in PASSING or attempt == self._settings.retries:
+                if response.status not in BUSY or attempt == self._settings.retries:
                     return response
                 wait = retry_after(response.headers.get("retry-after", ""))
                 if wait is not None and wait > LONGEST_WAIT:

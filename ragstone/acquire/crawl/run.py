@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from ragstone.acquire.crawl.links import Links, read_links, read_robots_words
-from ragstone.acquire.crawl.polite import LONGEST_WAIT, MOST_REDIRECTS, MOVED, PASSING, Client
+from ragstone.acquire.crawl.polite import LONGEST_WAIT, MOST_REDIRECTS, Client
 from ragstone.acquire.crawl.records import Event, Gone, Page, Site
 from ragstone.acquire.crawl.rules import Rules, content_type, unwanted
 from ragstone.acquire.crawl.sitemap import read_sitemaps
@@ -23,7 +23,7 @@ from ragstone.acquire.readers.encodings import charset_of, decoded
 from ragstone.core.errors import SourceError
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Skipped, Unchanged
-from ragstone.services.pinned import FetchError, Reply
+from ragstone.services.pinned import BUSY, MOVED, FetchError, Reply
 
 _PERMANENT = (301, 308)
 _VANISHED = (404, 410)
@@ -185,7 +185,7 @@ class Crawl:
         if response is None:
             return self._failed(answer)
         status = response.status
-        if status in PASSING:
+        if status in BUSY:
             self._give_up_on_silence(f"answers {status}")
         else:
             self._failures = 0
