@@ -6,6 +6,7 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from urllib.parse import urlsplit
 
 from ragstone.core.errors import SourceError
 
@@ -47,6 +48,11 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def is_here(url: str) -> bool:
+    """Return whether a URL leads to this machine alone."""
+    return is_loopback(urlsplit(url).hostname or "")
 
 
 def is_public(address: str) -> bool:

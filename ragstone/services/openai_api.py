@@ -16,7 +16,7 @@ from typing import Any, NoReturn, cast
 from urllib.parse import urlsplit
 
 from ragstone.core.errors import MissingExtra
-from ragstone.services.network import is_loopback
+from ragstone.services.network import is_here
 from ragstone.services.reply_parts import Failure, words_of
 from ragstone.services.retries import PASSING, Setback, retry_after
 from ragstone.services.secrets import without_secret
@@ -76,7 +76,7 @@ class OpenAIServer:
         """Open a client for one call."""
         key, timeout = self._key or _NO_KEY, self._settings.timeout_seconds
         # Proxies from the environment are not for the local machine.
-        is_local = is_loopback(urlsplit(self.address).hostname or "")
+        is_local = is_here(self.address)
         web = openai.DefaultAsyncHttpxClient(verify=_certificates(), trust_env=not is_local)
         if self._endpoint.kind == "azure":
             client = openai.AsyncAzureOpenAI(

@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
@@ -19,7 +18,7 @@ from ragstone.core.frozen import frozen
 from ragstone.core.protocols import ChatModel
 from ragstone.core.request import Request
 from ragstone.services.chat import complete, has_form, window_of
-from ragstone.services.network import is_loopback
+from ragstone.services.network import is_here
 from ragstone.services.windows import ServedModel, served_models, served_names
 from ragstone.settings.model_servers import LOCAL_SERVERS, OPENAI_ADDRESS, Endpoint
 from ragstone.settings.services import ServiceSettings
@@ -87,7 +86,7 @@ def running_servers(services: ServiceSettings, named: Sequence[str]) -> list[Run
 def model_here(services: ServiceSettings) -> str:
     """Return the name of a model that runs on this machine, after a short look; empty if there is none."""
     here = (place for place in _places(services, ()) if place.kind in LOCAL_SERVERS)
-    places = [place for place in here if is_loopback(urlsplit(place.address).hostname or "")]
+    places = [place for place in here if is_here(place.address)]
     with ThreadPoolExecutor(max(1, len(places))) as pool:
         found = pool.map(_glanced, places)
     return next((name for name in found if name), "")

@@ -14,7 +14,7 @@ from urllib.request import ProxyHandler, build_opener
 from urllib.request import Request as HttpRequest
 
 from ragstone.core.frozen import frozen
-from ragstone.services.network import is_loopback
+from ragstone.services.network import is_here
 from ragstone.settings.model_servers import KNOWN_SERVERS, LOCAL_SERVERS, SMALL_WINDOW, Endpoint
 
 Fields = Mapping[str, Any]
@@ -167,7 +167,7 @@ def _json(address: str, key: str, seconds: float, body: object = None) -> Fields
     """
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
     request = HttpRequest(address, None if body is None else json.dumps(body).encode(), headers)
-    local = is_loopback(urlsplit(address).hostname or "")
+    local = is_here(address)
     try:
         with (build_opener(ProxyHandler({})) if local else build_opener()).open(request, timeout=seconds) as answer:
             parsed = json.loads(answer.read(_MAX_BYTES))

@@ -1,4 +1,4 @@
-"""Crawler: URLs, scope, reachable addresses, links, sitemaps and robots.txt."""
+"""Crawler: URLs, scope, links, sitemaps and robots.txt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from ragstone.acquire.crawl.robots import Robots
 from ragstone.acquire.crawl.sitemap import read_sitemap
 from ragstone.acquire.crawl.urls import BadAddress, Scope, looks_like_a_trap, parse, worth_asking
 from ragstone.core.errors import UsageError
-from ragstone.services.network import is_public
 from ragstone.settings import AcquireSettings, SiteSettings
 
 BASE = parse("https://docs.example/guide/start.html")
@@ -119,28 +118,6 @@ def test_recognizes_crawler_traps() -> None:
 def test_skips_urls_of_files_without_text() -> None:
     assert not worth_asking(parse("https://h.example/logo.PNG?v=1"))
     assert worth_asking(parse("https://h.example/release-1.2"))
-
-
-# ---------------------------------------------------------------- reachable addresses
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        *("127.0.0.1", "127.255.0.1", "0.0.0.0", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1"),
-        *("169.254.169.254", "100.64.0.1", "192.0.0.8", "192.0.2.1", "198.18.0.1", "224.0.0.1", "240.0.0.1"),
-        *("255.255.255.255", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "fd12::1", "ff02::1", "2001:db8::1"),
-        *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1", "2002:7f00:1::", "64:ff9b::7f00:1", "2001:0:1::1"),
-        *("64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "::ffff:0:7f00:1", "3fff::1", "not an address"),
-    ],
-)
-def test_private_and_reserved_addresses_are_not_public(address: str) -> None:
-    assert not is_public(address)
-
-
-@pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1", "::ffff:8.8.8.8", "64:ff9b::808:808"])
-def test_public_addresses_are_public(address: str) -> None:
-    assert is_public(address)
 
 
 # ---------------------------------------------------------------- pages, sitemaps, robots

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import socket
 import ssl
 import subprocess
 import sys
@@ -25,7 +24,6 @@ from ragstone.core.errors import MissingExtra, SourceError, UsageError
 from ragstone.core.records import Acquired, Document, Finished, Skipped, Unchanged
 from ragstone.core.source import Entry, Source
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.services.network import checked_addresses
 from ragstone.settings import AcquireSettings, ConnectionSettings, RemoteSettings
 from servers.git_server import GitServer
 from servers.imap_server import Folder, ImapServer
@@ -577,12 +575,3 @@ def test_asks_for_the_token_that_a_site_takes(kind: str, tmp_path: Path, monkeyp
         with pytest.raises(SourceError, match=f"set the environment variable {kind.upper()}_TOKEN to the {secret}"):
             list(source.entries())
         source.close()
-
-
-def test_says_that_a_host_cannot_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nowhere(*_: object, **__: object) -> None:
-        raise socket.gaierror(-2, "Name or service not known")
-
-    monkeypatch.setattr(socket, "getaddrinfo", nowhere)
-    with pytest.raises(SourceError, match=r"^nowhere\.example cannot be found; check its name and the network$"):
-        checked_addresses("nowhere.example", 443, allow_private=False, setting="x")

@@ -17,7 +17,7 @@ from ragstone.acquire.remote.address import Address, Opening
 from ragstone.core.errors import SourceError
 from ragstone.core.records import Skipped
 from ragstone.core.source import Entry
-from ragstone.services.network import connected
+from ragstone.services.network import connected, is_loopback
 
 _PORTS = {"imaps": 993, "imap": 143}
 _LINE = re.compile(rb'\((?P<flags>[^)]*)\) (?P<between>"(?:[^"\\]|\\.)*"|NIL) (?P<name>.*)', re.DOTALL)
@@ -118,7 +118,7 @@ class ImapSource:
     def _start_tls(self, server: imaplib.IMAP4, addresses: list[str]) -> None:
         if "STARTTLS" in server.capabilities:
             server.starttls(ssl.create_default_context())
-        elif not all(one in ("127.0.0.1", "::1") for one in addresses):
+        elif not all(map(is_loopback, addresses)):
             raise SourceError(f"{self._at.place} has no encryption, so the password was not sent; try imaps://")
 
     def _folders(self, server: imaplib.IMAP4) -> list[tuple[str, str]]:
