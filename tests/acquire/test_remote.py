@@ -408,6 +408,17 @@ def test_reads_a_repository(commit: Callable[..., Path], tmp_path: Path) -> None
         read(opened(f"{address}@none", tmp_path))
 
 
+def test_reads_a_branch_with_a_slash_in_its_name(commit: Callable[..., Path], tmp_path: Path) -> None:
+    folder = commit(readme_md="It grinds.")
+    subprocess.run(["git", "branch", "release/1.2"], cwd=folder, check=True)
+    commit(readme_md="It stands still.")
+    root = f"git+{folder.as_uri()}@release/1.2"
+    for place in (f"git+{folder}@release/1.2", root):
+        assert texts(read(opened(place, tmp_path))) == {f"{root}/readme.md": "It grinds."}
+    marked = folder.rename(folder.with_name("mill@home"))
+    assert list(texts(read(opened(f"git+{marked}", tmp_path))).values()) == ["It stands still."]
+
+
 def test_reads_a_repository_over_http(
     commit: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,11 +54,7 @@ class GitSource:
             UsageError: the address is malformed, or of a protocol that is not allowed.
         """
         place, _, fragment = text.removeprefix("git+").partition("#")
-        head, slash, last = place.rpartition("/")
-        name, _, self._ref = last.partition("@")
-        url = f"{head}{slash}{name}"
-        if "://" not in url:
-            url = Path(url).resolve().as_uri()
+        url, self._ref = _divided(place)
         at = parsed(url)
         self._folder = fragment.removeprefix("subdirectory=").strip("/")
         if at.scheme not in _PROTOCOLS:
@@ -205,6 +201,16 @@ class GitSource:
         if host == "github.com":
             return f"{repository}/blob/{ref}/{quote(path)}"
         return f"{repository}/-/blob/{ref}/{quote(path)}" if host.startswith("gitlab.") else ""
+
+
+def _divided(place: str) -> tuple[str, str]:
+    """Return the URL of a repository, and the ref behind it, which may have slashes; empty if there is none."""
+    is_path = "://" not in place
+    url, at, ref = place.rpartition("@")
+    is_user = not is_path and url.count("/") < 3
+    if not at or is_user or (is_path and Path(place).exists()):
+        url, ref = place, ""
+    return Path(url).resolve().as_uri() if is_path else url, ref
 
 
 def _options(*settings: str) -> list[str]:
