@@ -28,13 +28,18 @@ class Item:
 
 
 class GraphServer(JsonServer):
-    """A server with the site ``127.0.0.1:/sites/Mill`` and these files, for the application ``app``."""
+    """A server with the site ``127.0.0.1:/sites/Mill`` and these files, for the application ``app``.
+
+    Attributes:
+        tenants: that of each token that was requested.
+        seconds: how long the next tokens last.
+    """
 
     def __init__(self, secret: str, *items: Item) -> None:
         super().__init__(f"Bearer {TOKEN}")
         self._secret = secret
         self.items = {item.id: item for item in items}
-        self.tenants = list[str]()
+        self.tenants, self.seconds = list[str](), 3599
 
     def open(self, call: Call) -> Answer | None:
         if found := re.fullmatch(r"/([\w.-]+)/oauth2/v2\.0/token", call.path):
@@ -43,7 +48,7 @@ class GraphServer(JsonServer):
             given = (form.get("grant_type"), form.get("client_id"), form.get("client_secret"), form.get("scope"))
             if given != ("client_credentials", "app", self._secret, "https://graph.microsoft.com/.default"):
                 return Answer(value={"error": "invalid_client"}, status=401)
-            return Answer(value={"access_token": TOKEN, "expires_in": 3599, "token_type": "Bearer"})
+            return Answer(value={"access_token": TOKEN, "expires_in": self.seconds, "token_type": "Bearer"})
         if found := re.fullmatch(r"/download/(\w+)", call.path):  # an address that is authorized beforehand
             return Answer(raw=self.items[found[1]].content)
         return None

@@ -1,4 +1,4 @@
-"""Lists in many replies."""
+"""What a source does not take from a reply."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ import pytest
 
 from ragstone.acquire.remote import replies
 from ragstone.core.errors import SourceError
-
-
-def test_reads_a_list_to_its_end() -> None:
-    found = replies.pages(lambda at: ([{"at": at}], at + 1 if at < 3 else 0), 1, "mill://wheel")
-    assert [one["at"] for one in found] == [1, 2, 3]
 
 
 def test_gives_up_a_list_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
