@@ -203,8 +203,16 @@ class State:
         return self._one(query, self.run)
 
     def record(self, url: str, visit: Visit) -> None:
-        """Record the result of a visit. The ids of the stored documents stay until the page is settled."""
+        """Record the result of a visit. The ids of the stored documents stay until the page is settled.
+
+        If its content is another now, pages that repeated it are visited again: it may have moved to one of them.
+        """
         self.visited += 1
+        self._db.execute(
+            "UPDATE page SET done = 0 WHERE target = ? AND done = ? AND outcome = 'duplicate' "
+            "AND (SELECT digest FROM page WHERE url = ?) <> ?",
+            [url, self.run, url, visit.digest],
+        )
         self._db.execute(
             "UPDATE page SET done = ?, outcome = ?, target = ?, etag = ?, modified = ?, digest = ?, links = ?, "
             "settled = ? WHERE url = ?",
