@@ -121,7 +121,7 @@ class SafeClient:
                     body = await _whole(answer.aiter_stream(), reply.headers, most)
                 return Reply(status=reply.status, headers=reply.headers, body=body)
         except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.RemoteProtocolError) as error:
-            raise FetchError(in_words(error), passing=not isinstance(error.__cause__, ssl.SSLError)) from error
+            raise FetchError(in_words(error), passing=not is_untrusted(error)) from error
         except (httpcore2.ProtocolError, httpcore2.ProxyError, httpcore2.UnsupportedProtocol, UnicodeError) as error:
             raise FetchError(in_words(error)) from error
 
@@ -221,6 +221,11 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
 
     async def sleep(self, seconds: float) -> None:
         await self._inner.sleep(seconds)
+
+
+def is_untrusted(error: Exception) -> bool:
+    """Return whether a connection failed because its certificate is refused, as another would be."""
+    return isinstance(error.__context__, ssl.SSLError)
 
 
 def in_words(error: Exception) -> str:

@@ -15,7 +15,7 @@ import httpcore2
 from ragstone.core.errors import SourceError
 from ragstone.core.frozen import frozen
 from ragstone.services.network import checked_addresses
-from ragstone.services.pinned import BUSY, MOVED, Reply, fields_of, in_words, tls
+from ragstone.services.pinned import BUSY, MOVED, Reply, fields_of, in_words, is_untrusted, tls
 from ragstone.services.retries import retry_after
 
 _LONGEST_WAIT = 120.0
@@ -137,7 +137,7 @@ class PinnedClient:
                     may_pass = reply.status in BUSY or (reply.status == 403 and wait is not None)
                     passing = may_pass and (wait is None or wait <= _LONGEST_WAIT)
             except _FAILURES as error:
-                reason, passing = f"{_shown(url)}: {in_words(error)}", not is_answered
+                reason, passing = f"{_shown(url)}: {in_words(error)}", not (is_answered or is_untrusted(error))
             except httpcore2.ProtocolError as error:
                 raise SourceError(f"{_shown(url)}: {in_words(error)}") from error
             if not passing or attempt >= self._limits.retries:

@@ -185,9 +185,10 @@ def test_dns_rebinding_reaches_no_private_address() -> None:
 def test_checks_certificate_against_host_name() -> None:
     with WebSite() as site:
         detour = Detour()
-        with pytest.raises(FetchError, match="no connection"):
+        with pytest.raises(FetchError, match="no connection") as raised:
             get(f"https://site.example:{site.port}/", CrawlSettings(), backend=detour, resolve=answering([PUBLIC]))
         assert detour.tls_names == ["site.example"]
+        assert not raised.value.passing
 
 
 @pytest.mark.parametrize(

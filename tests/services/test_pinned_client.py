@@ -62,3 +62,11 @@ def test_joins_repeated_header_fields() -> None:
 
     with Linked() as server, closing(PinnedClient(dict[str, str], LIMITS)) as client:
         assert client.page("GET", server.origin).headers["link"] == '</next>; rel="next", </last>; rel="last"'
+
+
+def test_does_not_retry_an_untrusted_certificate() -> None:
+    waited: list[float] = []
+    client = PinnedClient(dict[str, str], LIMITS, sleep=waited.append)
+    with NotionServer("secret") as server, closing(client), pytest.raises(SourceError, match="no connection"):
+        client.json("GET", server.origin.replace("http:", "https:"))  # it speaks no TLS
+    assert waited == []
