@@ -153,7 +153,7 @@ class OpenAIChat:
                 raise setback
             await attempts.after(setback)
         except Setback as last:
-            told = f"{self.name} at {self._server.shown}: {last}"
+            told = f"{self.name} at {self._server.address}: {last}"
             raise (ContextTooLong(told, last.limit) if isinstance(last, TooLong) else ModelError(told)) from last
 
     async def _attempt(

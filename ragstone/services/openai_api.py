@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any, NoReturn, cast
@@ -56,8 +56,8 @@ class OpenAIServer:
 
     def __init__(self, settings: ServiceSettings, endpoint: Endpoint) -> None:
         self._settings, self._endpoint, self._key = settings, endpoint, endpoint.key
-        self.address = self.shown = endpoint.address
-        """The address, also in error messages; the settings refuse addresses that contain a key."""
+        self.address = endpoint.address
+        """The address, also for error messages; the settings refuse addresses that contain a key."""
         self.prefix = ""
         self._section = endpoint.section
         setting = f"{self._section}.{'endpoint' if endpoint.kind == 'azure' else 'base_url'}"
@@ -135,10 +135,11 @@ class OpenAIServer:
                 broke = cause is not None and type(cause).__name__ in ("RemoteProtocolError", "ReadError")
                 if broke:
                     return Setback(f"the connection broke{why}; try again", passing=True)
+                is_untrusted = any(isinstance(one, ssl.SSLError) for one in _chain(cause))
                 remedy = f"check the address ({self._section}) and the network"
                 if self._endpoint.kind in LOCAL_SERVERS:
                     remedy = f"start it, or check {self._section}.base_url; to list what runs, run: ragstone models"
-                return Setback(f"cannot be reached{why}; {remedy}", passing=not _is_certificate(cause))
+                return Setback(f"cannot be reached{why}; {remedy}", passing=not is_untrusted)
             case httpx2.HTTPError():  # within a stream
                 return Setback("the connection broke; try again", passing=True)
             case _:
@@ -209,19 +210,14 @@ def said_by(error: openai.APIStatusError) -> tuple[str, str]:
 
 def _everything(error: BaseException) -> str:
     """Return everything that a traceback would print of an error."""
-    text, here = "", error
-    while here is not None:
-        text += f"{here} {here!r}"
-        here = here.__cause__ or here.__context__
-    return text
+    return "".join(f"{one} {one!r}" for one in _chain(error))
 
 
-def _is_certificate(cause: BaseException | None) -> bool:
-    while cause is not None:
-        if isinstance(cause, ssl.SSLError):
-            return True
-        cause = cause.__cause__ or cause.__context__
-    return False
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what led to it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 @cache

@@ -139,7 +139,7 @@ class OpenAIEmbedder:
         try:
             return await persist(once, self._services, request.deadline)
         except Setback as setback:
-            raise EmbeddingError(f"{self._name} at {self._server.shown}: {setback}") from setback
+            raise EmbeddingError(f"{self._name} at {self._server.address}: {setback}") from setback
 
     async def _attempt(
         self, client: AsyncOpenAI, texts: Sequence[str], attempts: Attempts, meter: Meter
@@ -169,7 +169,7 @@ class OpenAIEmbedder:
     def _of_width(self, vectors: Vector) -> Vector:
         if vectors.shape[1] != self.dimensions:
             raise EmbeddingError(
-                f"{self._name} at {self._server.shown}: gave vectors of {vectors.shape[1]} dimensions, not"
+                f"{self._name} at {self._server.address}: gave vectors of {vectors.shape[1]} dimensions, not"
                 f" {self.dimensions}; set index.dimensions to what the model has"
             )
         return vectors
