@@ -110,7 +110,7 @@ class PinnedClient:
         origin = _origin(url)
         for _ in range(_MOST_REDIRECTS + 1):
             # Another server must not learn the credentials.
-            headers = self._headers() if _origin(url) == origin else {}
+            headers: Mapping[str, str] = self._headers() if _origin(url) == origin else {}
             with self._answered("GET", url, headers, b"", may_move=True) as (reply, blocks):
                 if reply.status not in MOVED:
                     yield from blocks
