@@ -48,11 +48,12 @@ class Server:
     """
 
     def __init__(self, settings: PostgresSettings, *, schema: str = "", seconds: float = ENGINE_SECONDS) -> None:
-        """
+        """Take the address; nothing is connected yet.
+
         Args:
             settings: the address.
-            seconds: to wait for one reply.
             schema: the schema of unqualified names; the server's default if not given.
+            seconds: to wait for one reply.
 
         Raises:
             SettingsError: the address is missing or malformed.

@@ -212,13 +212,14 @@ class Crawl:
         row, links = answer.row, answer.links or Links(hrefs=[])
         if self._settings.robots:
             read_robots_words(response.headers.get("x-robots-tag", ""), links)
+        else:
+            links.noindex = links.nofollow = False
         digest = hashlib.sha256(response.body).hexdigest()
         twin = self._state.twin(digest, row.url)
-        is_refused = links.nofollow and self._settings.robots
-        leads_on = not is_refused and self._leads_on(answer.address, twin)
+        leads_on = not links.nofollow and self._leads_on(answer.address, twin)
         onward = self._onward(answer.address, links) if leads_on else []
         self._offer_all(onward, row.depth + 1)
-        if links.noindex and self._settings.robots:
+        if links.noindex:
             return self._lost(answer, Visit(outcome="skipped", links=onward), "the page asks not to be indexed")
         etag, modified = response.headers.get("etag", ""), response.headers.get("last-modified", "")
         proper = None if row.alone else self._proper_address(answer.address, links)

@@ -31,6 +31,11 @@ class Address:
     path: str
     fragment: str
 
+    def __str__(self) -> str:
+        """The address without the fragment."""
+        place = f"{self.scheme}://{self.place}"
+        return f"{place}/{self.path}" if self.path else place
+
     @property
     def server(self) -> str:
         """The host as an address has it, with the port if one is named."""

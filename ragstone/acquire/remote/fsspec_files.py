@@ -47,8 +47,7 @@ class FsspecSource:
             UsageError: fsspec does not know the scheme.
             MissingExtra: the package for the scheme is not installed.
         """
-        place = f"{address.scheme}://{address.place}"
-        self.address = f"{place}/{address.path}" if address.path else place
+        self.address = str(address)
         self._at, self._opening = address, opening
         self._class = _class_of(address.scheme, self.address)
         self._files: Any = None

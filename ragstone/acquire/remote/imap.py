@@ -41,8 +41,7 @@ class ImapSource:
     """
 
     def __init__(self, address: Address, opening: Opening) -> None:
-        place = f"{address.scheme}://{address.place}"
-        self.address = f"{place}/{address.path}" if address.path else place
+        self.address = str(address)
         self._at, self._opening = address, opening
         # Only this name means the same in any case.
         self._wanted = re.sub(r"^inbox(?=/|$)", "INBOX", address.path, count=1, flags=re.IGNORECASE)

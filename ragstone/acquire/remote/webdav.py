@@ -41,11 +41,9 @@ class WebDavSource:
     """
 
     def __init__(self, address: Address, opening: Opening) -> None:
-        place = f"{address.scheme}://{address.place}"
-        self.address = f"{place}/{address.path}" if address.path else place
+        self.address = str(address)
         self._at = address
         self._client = opening.client(lambda: opening.basic(address.user, "WEBDAV_PASSWORD") if address.user else {})
-        self._origin = address.origin
 
     def entries(self) -> Iterator[Entry | Skipped]:
         root = self._at.path
@@ -98,7 +96,7 @@ class WebDavSource:
         return sorted(found, key=lambda one: one.path)
 
     def _url(self, path: str) -> str:
-        return f"{self._origin}/{quote(path)}"
+        return f"{self._at.origin}/{quote(path)}"
 
 
 def _member(response: Element) -> _Member:
