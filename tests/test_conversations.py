@@ -14,8 +14,9 @@ from kb import add, open_fast
 from ragstone.core.access import OWNER, Reader
 from ragstone.core.answers import Turn
 from ragstone.core.records import Document
-from ragstone.history.conversations import DAY, LONGEST_SESSION, Conversations
+from ragstone.history.conversations import LONGEST_SESSION, Conversations
 from ragstone.history.journal import Journal
+from ragstone.history.store import DAY
 
 
 class Clock:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
@@ -20,7 +19,7 @@ REFUSAL = Observation(abstained=True)
 def cast(engine: KnowledgeBase, count: int, likes: Callable[[int], bool], *, decide: bool = True) -> None:
     """Write questions of forty users in turn, each with a vote on the version drawn, then evaluate."""
     with closing(Journal(engine.folder)) as journal:
-        learner = Learner(journal, engine.settings, clock=time.time)
+        learner = Learner(journal, engine.settings)
         cast_into(learner, journal, count, likes)
         if decide:
             learner.evaluate(force=True)
@@ -52,4 +51,4 @@ def learner_of(engine: KnowledgeBase) -> Iterator[Learner]:
         if thread.name == "ragstone-learning":
             thread.join()
     with closing(Journal(engine.folder)) as journal:
-        yield Learner(journal, engine.settings, clock=time.time)
+        yield Learner(journal, engine.settings)

@@ -26,6 +26,7 @@ from ragstone.core.catalog import selected
 from ragstone.core.filters import Compare, Exists
 from ragstone.core.frozen import frozen
 from ragstone.engine.roots import UPLOADS
+from ragstone.history.store import DAY
 from ragstone.history.users import Users
 from ragstone.storage.disk import make_folder
 from ragstone.storage.files import read_json, write_json
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from ragstone.catalog.protocol import Catalog
     from ragstone.engine.components import Components
 
-DAY = 86_400.0
 UNASKED_SECONDS = DAY
 """Time that a file is kept for a conversation without a question."""
 FOLDER = f"{UPLOADS}/conversations/"

@@ -10,10 +10,8 @@ from ragstone.core.access import NAMESPACE_MARK, Reader
 from ragstone.core.answers import Turn
 from ragstone.core.frozen import frozen
 from ragstone.history.journal import row_crc
-from ragstone.history.store import JournalDatabase, JournalStore
+from ragstone.history.store import DAY, JournalDatabase, JournalStore
 
-DAY = 86_400.0
-"""Seconds."""
 LONGEST_SESSION = 200
 """Turns to store of a session; older ones are deleted."""
 _LAST = 2**62

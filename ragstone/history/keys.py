@@ -12,7 +12,6 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from typing import Literal
 
 from ragstone.core.access import Reader, refuse_reserved
@@ -20,7 +19,7 @@ from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.frozen import frozen
 from ragstone.history.conversations import end_links_if_unused, forget_if_unused
 from ragstone.history.journal import row_crc
-from ragstone.history.store import JournalDatabase, JournalStore
+from ragstone.history.store import JournalDatabase, JournalStore, day_of
 
 Scope = Literal["read", "write", "tokens", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "tokens", "admin")
@@ -193,7 +192,7 @@ class Keys:
             "INSERT INTO key_costs VALUES (?, ?, ?)"
             " ON CONFLICT (day, id) DO UPDATE SET cost = key_costs.cost + excluded.cost"
         )
-        today = self.today()
+        today = day_of(self._clock())
         with self._journal.writing() as db:
             db.execute("DELETE FROM key_costs WHERE day < ?", [today])
             db.execute(sql, [today, id, cost])
@@ -204,13 +203,10 @@ class Keys:
         Raises:
             KnowledgeBaseError: the journal cannot be read.
         """
-        sql, today = "SELECT cost FROM key_costs WHERE day = ? AND id = ?", self.today()
+        sql, today = "SELECT cost FROM key_costs WHERE day = ? AND id = ?", day_of(self._clock())
         with self._journal.reading() as db:
             found = db.execute(sql, [today, id]).fetchone() if db else None
         return found[0] if found else 0
-
-    def today(self) -> str:
-        return datetime.fromtimestamp(self._clock(), UTC).date().isoformat()
 
     def _rows(self) -> list[tuple[Key, str]]:
         with self._journal.reading() as db:

@@ -13,9 +13,9 @@ from ragstone.core.errors import NotFound, RateLimited, UsageError
 from ragstone.core.frozen import frozen
 from ragstone.core.printable import encodable
 from ragstone.core.records import Considered, Hit, Step
-from ragstone.history.conversations import COPIED_TO, DAY
+from ragstone.history.conversations import COPIED_TO
 from ragstone.history.journal import row_crc
-from ragstone.history.store import JournalDatabase, JournalStore
+from ragstone.history.store import DAY, JournalDatabase, JournalStore
 
 Vote = Literal["up", "down"]
 VOTES: Mapping[str, int] = {"up": 1, "down": -1}

@@ -13,11 +13,11 @@ from ragstone.core.access import Reader
 from ragstone.core.answers import Turn
 from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.frozen import frozen
-from ragstone.history.conversations import DAY, put_turn
+from ragstone.history.conversations import put_turn
 from ragstone.history.journal import row_crc
 from ragstone.history.keys import secret_hash
 from ragstone.history.responses import Response, put_response
-from ragstone.history.store import JournalStore
+from ragstone.history.store import DAY, JournalStore
 
 MOST_LINKS = 20
 """Maximum number of links to one conversation."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 
 from ragstone.core.frozen import frozen
 from ragstone.core.request import BILLION
 from ragstone.history.journal import row_crc
-from ragstone.history.store import JournalStore
+from ragstone.history.store import DAY, JournalStore, day_of
 from ragstone.services.cost import Call
 
 DETAILED_DAYS = 30
@@ -57,9 +55,9 @@ class Spending:
     may have been spent.
     """
 
-    def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
-        """Take the journal, and a clock of seconds since 1970."""
-        self._journal, self._clock = journal, clock
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] | None = None) -> None:
+        """Take the journal, and a clock of seconds since 1970 other than that of the journal."""
+        self._journal, self._clock = journal, clock or journal.clock
 
     def reserve(self, call: Call, limit: int) -> tuple[int | None, int]:
         """See `ragstone.services.cost.Ledger`; two processes cannot both take the rest of a budget.
@@ -67,7 +65,7 @@ class Spending:
         Raises:
             KnowledgeBaseError: it could not be written.
         """
-        today = self._day()
+        today = day_of(self._clock())
         with self._journal.writing() as db:
             ((before,),) = db.execute("SELECT coalesce(sum(cost), 0) FROM calls WHERE day = ?", [today])
             if before + (call.cost or 0) > limit:
@@ -82,7 +80,8 @@ class Spending:
         Raises:
             KnowledgeBaseError: it could not be written; an entry is unchanged.
         """
-        today = self._day()
+        now = self._clock()
+        today, old = day_of(now), day_of(now - DETAILED_DAYS * DAY)
         with self._journal.writing() as db:
             if number is not None:
                 found = db.execute("SELECT day FROM calls WHERE call = ?", [number]).fetchone()
@@ -91,7 +90,6 @@ class Spending:
             if call:
                 row = _row(today, call, 0)
                 db.execute(_INSERT, [*row, row_crc(*row)])
-            old = (datetime.fromtimestamp(self._clock(), UTC) - timedelta(days=DETAILED_DAYS)).date().isoformat()
             if db.execute("SELECT 1 FROM calls WHERE day < ? LIMIT 1", [old]).fetchone():
                 db.execute(
                     f"INSERT INTO days SELECT day, purpose, model, {_SUMS}, coalesce(sum(cost), 0) FROM calls"  # noqa: S608
@@ -109,7 +107,7 @@ class Spending:
         Raises:
             KnowledgeBaseError: the journal cannot be read.
         """
-        return Costs(today=_together(self.days(self._day())), total=_together(self.days()))
+        return Costs(today=_together(self.days(day_of(self._clock()))), total=_together(self.days()))
 
     def days(self, day: str = "") -> list[DayCost]:
         """Return the cost by day, purpose and model, the latest day first; or of one day, such as ``2026-01-31``.
@@ -128,9 +126,6 @@ class Spending:
         with self._journal.reading() as db:
             rows = db.execute(sql, [day]).fetchall() if db else []
         return [DayCost(day=day, purpose=purpose, model=model, sum=_sum(*sums)) for day, purpose, model, *sums in rows]
-
-    def _day(self) -> str:
-        return datetime.fromtimestamp(self._clock(), UTC).date().isoformat()
 
 
 def _row(day: str, call: Call, open: int) -> tuple[object, ...]:

@@ -21,8 +21,7 @@ from ragstone.core.answers import Answer
 from ragstone.core.errors import KnowledgeBaseError
 from ragstone.core.frozen import frozen
 from ragstone.core.records import Hit
-from ragstone.history.conversations import DAY
-from ragstone.history.store import JournalStore
+from ragstone.history.store import DAY, JournalStore
 
 BOUNDS = tuple(round(1.25**power, 3) for power in range(-10, 54))
 """Upper ends of the buckets of times, in milliseconds, each a quarter longer, from 0.1 ms to 2.3 minutes."""
@@ -164,7 +163,7 @@ class Statistics:
             journal: the store of the counts.
             days: to store them; 0 counts nothing.
             every: seconds between two saves.
-            clock: seconds since 1970.
+            clock: seconds since 1970; by default those of this host, because counting must not wait for a server.
         """
         self._journal, self._days, self._every, self._clock = journal, days, every, clock
         self._lock, self._saving = threading.Lock(), threading.Lock()

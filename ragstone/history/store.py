@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from ragstone.core.catalog import Finding
+
+DAY = 86_400.0
+"""Seconds."""
 
 
 class Found(Protocol):
@@ -57,7 +61,7 @@ class JournalStore(Protocol):
 
     @property
     def clock(self) -> Callable[[], float]:
-        """Returns seconds since 1970, the same for all who use the journal."""
+        """Returns seconds since 1970, the same for all hosts that use the journal: two hosts may differ by minutes."""
         ...
 
     def reading(self) -> AbstractContextManager[JournalDatabase | None]:
@@ -117,3 +121,8 @@ class JournalStore(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def day_of(seconds: float) -> str:
+    """Return the day of UTC, by which budgets count, of seconds since 1970: ``2026-01-31``."""
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()

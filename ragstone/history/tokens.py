@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import secrets
-import time
 from collections.abc import Callable, Sequence
 
 from ragstone.core.access import VISITOR, Reader
@@ -45,9 +44,9 @@ class Token:
 class Tokens:
     """The tokens of a knowledge base."""
 
-    def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
-        """Take the journal, and a clock of seconds since 1970."""
-        self._journal, self._clock = journal, clock
+    def __init__(self, journal: JournalStore, clock: Callable[[], float] | None = None) -> None:
+        """Take the journal, and a clock of seconds since 1970 other than that of the journal."""
+        self._journal, self._clock = journal, clock or journal.clock
 
     def make(self, key: Key, visitor: str, groups: Sequence[str], seconds: float) -> str:
         """Make a token for a visitor who may read public documents and those of some groups, and return it.

@@ -44,15 +44,20 @@ class Learner:
     """The learning of one knowledge base under its settings."""
 
     def __init__(
-        self, journal: JournalStore, settings: Settings, *, overrides: Sequence[str] = (), clock: Callable[[], float]
+        self,
+        journal: JournalStore,
+        settings: Settings,
+        *,
+        overrides: Sequence[str] = (),
+        clock: Callable[[], float] | None = None,
     ) -> None:
-        """Take the journal, the settings, the overrides of the command, and a clock of seconds since 1970."""
-        self.log = LearningLog(journal, clock)
+        """Take the journal, the settings, the overrides of the command, and a clock other than that of the journal."""
+        self._journal, self._clock = journal, clock or journal.clock
+        self.log = LearningLog(journal, self._clock)
         self.settings = settings
         self.overridden = overridden(overrides)
         self.last_error: Exception | None = None
         """Why the last evaluation failed; the next vote tries again."""
-        self._journal, self._clock = journal, clock
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._again = False

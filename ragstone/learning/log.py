@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, fields
@@ -132,7 +131,7 @@ _STORED = tuple(one.name for one in fields(Decision) if one.name not in ("number
 class LearningLog:
     """The log of one knowledge base, stored in its journal."""
 
-    def __init__(self, journal: JournalStore, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, journal: JournalStore, clock: Callable[[], float]) -> None:
         """Take the journal and a clock that gives the seconds since 1970."""
         self._journal, self.clock = journal, clock
         self._policies: dict[int, Policy] = {}

@@ -211,6 +211,24 @@ def test_writers_at_once_neither_overspend_nor_lose_counts(journal: JournalStore
     assert Statistics(journal, days=7).report(1).total.questions == 12
 
 
+def test_every_store_follows_the_clock_of_the_journal(journal: JournalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    clock.now = 86_400.0 * 365
+    monkeypatch.setattr(journal, "clock", clock)
+    keys, spending, tokens = Keys(journal), Spending(journal), Tokens(journal)
+    key, _ = keys.make("shop", ["tokens"])
+    keys.spend(key.id, 7)
+    spending.settle(None, CALL)
+    token = tokens.make(key, "ann", [], 60)
+    learner = Learner(journal, Settings())
+    learner.start_trial({"": Choices(top_k=2)})
+    assert (keys.spent(key.id), [one.day for one in spending.days()]) == (7, ["1971-01-01"])
+    assert learner.log.latest().at == clock.now
+    assert tokens.find(token) is not None
+    clock.now += 61
+    assert tokens.find(token) is None
+
+
 def test_costs_of_past_days_are_summed(journal: JournalStore) -> None:
     clock = Clock()
     spending = Spending(journal, clock)

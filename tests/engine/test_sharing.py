@@ -23,9 +23,9 @@ from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.sharing import SharedTurn
-from ragstone.history.conversations import DAY
 from ragstone.history.journal import findings, row_crc
 from ragstone.history.shares import MOST_LINKS, Shares
+from ragstone.history.store import DAY
 
 GROUPS = ("hr", "staff", "board")
 TOPICS = ("salary", "harbour", "garden", "engine", "letter")

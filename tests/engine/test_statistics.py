@@ -20,9 +20,9 @@ from ragstone.core.answers import Answer, EvidenceFound, Usage
 from ragstone.core.errors import UsageError
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
-from ragstone.history.conversations import DAY
 from ragstone.history.journal import Journal
 from ragstone.history.statistics import Statistics, Tally
+from ragstone.history.store import DAY
 
 NOON = 1_767_268_800.0  # 2026-01-01T12:00 UTC
 

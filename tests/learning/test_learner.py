@@ -55,7 +55,7 @@ class Case:
 
 def made(folder: Path, mode: str = "gated") -> Case:
     journal = Journal(folder)
-    return Case(learner=Learner(journal, settings(mode), clock=time.time), journal=journal)
+    return Case(learner=Learner(journal, settings(mode)), journal=journal)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -54,7 +53,7 @@ def recorded(tmp_path: Path) -> Path:
 
 def test_replays_decisions_of_every_kind(recorded: Path) -> None:
     with closing(Journal(recorded)) as journal:
-        learner = Learner(journal, Settings(), clock=time.time)
+        learner = Learner(journal, Settings())
         actions = {one.action for one in learner.log.decisions()}
         assert {"began", "promoted", "doubted", "kept", "rolled back", "weighed", "stepped", "waited"} <= actions
         assert {"promoted by hand", "rolled back by hand", "stopped by hand", "watched", "went on"} <= actions
@@ -77,7 +76,7 @@ def test_json_is_read_and_written_unchanged(recorded: Path) -> None:
 
 def test_replay_finds_a_changed_decision(tmp_path: Path) -> None:
     with closing(Journal(tmp_path)) as journal:
-        learner = Learner(journal, Settings(), clock=time.time)
+        learner = Learner(journal, Settings())
         learner.start_trial({"": Choices(top_k=2)})
         number = learner.promote(1, "because").number
         assert learner.replay().different == ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from ragstone.core.frozen import frozen
@@ -90,9 +89,7 @@ def build_history(source: Source, settings: Settings) -> HistoryParts:
             ),
         ),
         # The learner uses the settings that the knowledge base was opened with, not those of a question.
-        learner=shared.part(
-            "learner", (), lambda: Learner(journal(), settings, overrides=source.overrides, clock=time.time)
-        ),
+        learner=shared.part("learner", (), lambda: Learner(journal(), settings, overrides=source.overrides)),
         tracker=shared.part(
             "tracker",
             own.mlflow,
