@@ -29,7 +29,7 @@ from ragstone.core.request import Request
 from ragstone.engine import languages
 from ragstone.engine.assembly import assemble, assemble_other, under
 from ragstone.engine.attached import noted, removed_in
-from ragstone.engine.built import BuiltWith, create_version
+from ragstone.engine.built import PATHS, BuiltWith, create_version
 from ragstone.engine.components import Components
 from ragstone.engine.following import follow, follow_to_the_end, lock, locked, refuse_superseded
 from ragstone.engine.opening import OpenVersions, refuse_missing_engines
@@ -65,8 +65,9 @@ class Versions:
         settings resumes an interrupted one. Vectors of unchanged texts under the same embedder are reused.
 
         Args:
-            overrides: settings as ``path=value``; all others keep their build values.
-            preset: name or path of a preset; it replaces all settings that it names.
+            overrides: settings as ``path=value``. Others that decide what is stored keep their build values; the rest
+                are those that the knowledge base was opened with.
+            preset: name or path of a preset; it replaces all settings that it names, except those of opening.
             on_progress: called after every commit with what is durable in the new version.
             switch: put the new version into use when it has the same documents; otherwise it waits for `switch`.
 
@@ -78,7 +79,8 @@ class Versions:
         with self._versions.current() as version:
             engines = engines_in_use(version.location.shelf)
             remembered = {"index": dict(engines)} if preset else version.built.remembered(engines)
-            settings = load(overrides, preset=preset, remembered=remembered).settings
+            of_opening = [one for one in self._versions.opening.overrides if one.partition("=")[0].strip() not in PATHS]
+            settings = load([*of_opening, *overrides], preset=preset, remembered=remembered).settings
             refuse_missing_engines(settings)
             settings = await asyncio.to_thread(languages.settled, settings, version.catalog.documents())
             return await self._bring_up(version, settings, on_progress, switch=switch)

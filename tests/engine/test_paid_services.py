@@ -142,8 +142,7 @@ def test_another_model_is_asked_anew(opened: Callable[..., Any], server: OpenAIS
         add(kb, HARBOUR)
     server.asked.clear()
     with opened() as kb:
-        service = (f"services.openai.api_key={KEY}", f"services.openai.base_url={server.url}")
-        asyncio.run(kb.versions.rebuild(["index.embedder=openai:b-model", *service]))
+        asyncio.run(kb.versions.rebuild(["index.embedder=openai:b-model"]))
     assert {one.body["model"] for one in server.asked} == {"b-model"}
     assert sizes(server) == [2]
 

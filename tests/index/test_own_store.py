@@ -58,7 +58,7 @@ def test_stores_of_other_versions_are_closed(
     own = f"index.vectors={OWN}"
     with closing(open_fast(tmp_path / "kb", own)) as engine:
         add(engine, *(Document(id=f"d{i}", text=f"word{i} other{i}") for i in range(20)))
-        asyncio.run(engine.versions.rebuild(["chunk.size=70", own]))
+        asyncio.run(engine.versions.rebuild(["chunk.size=70"]))
         add(engine, Document(id="last", text="word"))
         before = list(open_stores)
         engine.documents.forget(["d7"], reader=OWNER)
@@ -66,7 +66,7 @@ def test_stores_of_other_versions_are_closed(
         with monkeypatch.context() as faulty:
             faulty.setattr(Memory, "put", _refuse)
             with pytest.raises(_Refused):
-                asyncio.run(engine.versions.rebuild(["chunk.size=90", own]))
+                asyncio.run(engine.versions.rebuild(["chunk.size=90"]))
         assert open_stores == before
         set_engines(parts(engine).location.shelf, {"vectors": OWN})
     assert not open_stores
@@ -74,6 +74,14 @@ def test_stores_of_other_versions_are_closed(
     with pytest.raises(_Refused):
         doctor(tmp_path / "kb")
     assert not open_stores
+
+
+def test_a_rebuild_fills_the_store_of_opening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(open_fast(tmp_path / "kb", f"index.vectors={OWN}")) as engine:
+        add(engine, *(Document(id=f"d{i}", text=f"word{i} other{i}") for i in range(20)))
+        monkeypatch.setattr(Memory, "put", _refuse)
+        with pytest.raises(_Refused):
+            asyncio.run(engine.versions.rebuild(["chunk.size=70"], switch=False))
 
 
 @pytest.mark.parametrize("name", UNKNOWN)

@@ -63,7 +63,7 @@ def engine(tmp_path: Path, postgres: PostgresServer, database: str) -> Knowledge
     notes = [Document(id=f"n{n}", text=f"The harbour note {n} speaks about ferries.") for n in range(30)]
     add(kb, *notes, Document(id="person.md", text=TEXT, source="/person.md"))
     asyncio.run(kb.ask("Which diagnosis has Zyxwvutia?", reader=OWNER, session="talk"))
-    asyncio.run(kb.versions.rebuild([f"services.postgres.dsn={postgres.address(database)}", "chunk.size=150"]))
+    asyncio.run(kb.versions.rebuild(["chunk.size=150"]))
     kb.documents.jobs.put("add", [Work(files=("/person.md",))])
     return kb
 
