@@ -51,7 +51,8 @@ class Drafting:
         evidence, adequacy, results = checked.evidence, checked.adequacy, self._version.results()
         if adequacy and adequacy.judge != STAND_IN and adequacy.confidence < PARTIAL:
             verdict = f"{adequacy.judge} rates the evidence {adequacy.confidence:g} of 10: {adequacy.reasoning}"
-            yield replace(abstained(evidence, adequacy.confidence / FULL), notices=(verdict,))
+            refusal = abstained(evidence, adequacy.confidence / FULL, self._version.settings.respond)
+            yield replace(refusal, notices=(verdict,))
             return
         key = results.answer_key(evidence, before, request)
         if draft := results.draft(key, request):

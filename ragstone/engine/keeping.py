@@ -110,7 +110,8 @@ def _answer_of(
     sure = 0.0 if draft.outcome in ("reply", "clarification") else sure
     text = draft.text
     if settings.respond.summary and draft.outcome in ("answer", "closest"):
-        text = f"{text}\n{summary(evidence, draft.citations, settings.respond.language)}"
+        language = settings.respond.language_for(evidence.question.language)
+        text = f"{text}\n{summary(evidence, draft.citations, language)}"
     return Answer(
         response_id=request.meter.id,
         question=evidence.question.asked,

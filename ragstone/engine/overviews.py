@@ -49,7 +49,7 @@ class Overviews:
     ) -> Replied | None:
         """Return the overview that a question requests; None if it requests none, or no document fits."""
         message = Message(
-            question=question, talk=talk, language=self._version.settings.respond.language or talk.language
+            question=question, talk=talk, language=self._version.settings.respond.language_for(talk.language)
         )
         match talk.kind:
             case "overview":

@@ -61,7 +61,7 @@ class Replying:
         """Return the reply to a question whose filter matches no document; None if one does, or the web had some."""
         if evidence.hits or not unmatched(self._version, where, request):
             return None
-        language = self._version.settings.respond.language or evidence.question.language
+        language = self._version.settings.respond.language_for(evidence.question.language)
         text = replies(language).unmatched
         return Replied(evidence=evidence, draft=Draft(text=text, citations=(), answerability=0.0, outcome="refusal"))
 

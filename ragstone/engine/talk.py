@@ -82,7 +82,7 @@ class Talking:
     ) -> Replied | None:
         """Return the documents about the topic of a question; None if there is none."""
         message = Message(
-            question=question, talk=talk, language=self._version.settings.respond.language or talk.language
+            question=question, talk=talk, language=self._version.settings.respond.language_for(talk.language)
         )
         if talk.format:
             where = both(where, _of_format(talk.format))
@@ -116,7 +116,7 @@ class Talking:
             may_ask: whether a clarification is allowed.
             cited: id of the document of the previous answer, which "it" refers to; empty if there is none.
         """
-        language = self._version.settings.respond.language or talk.language
+        language = self._version.settings.respond.language_for(talk.language)
         by_name = ByName(self._version, where, request)
         message = Message(question=question, talk=talk, language=language)
         with self._version.catalog.snapshot():
@@ -146,7 +146,7 @@ class Talking:
         models, own = self._version.models, self._version.settings.respond
         if await models.answerer().answerability(evidence, request) >= own.abstain_below:
             return None
-        language = own.language or evidence.question.language
+        language = own.language_for(evidence.question.language)
         draft = asked_back(evidence.question.asked, choices, language)
         return Replied(evidence=evidence, draft=draft)
 

@@ -69,8 +69,8 @@ def cite(marker: int, hit: Hit, span: Span) -> Citation:
 def abstained(
     evidence: Evidence,
     answerability: float,
+    settings: RespondSettings,
     closest: Sequence[ClosestPassage] = (),
-    settings: RespondSettings | None = None,
     lacks: Sequence[Lack] = (),
 ) -> Draft:
     """Return the draft of a refusal.
@@ -78,7 +78,7 @@ def abstained(
     It repeats the question, says what of it was not found, and names the closest passages, or the best documents if no
     passages are given.
     """
-    texts = phrases((settings.language if settings else "") or evidence.question.language)
+    texts = phrases(settings.language_for(evidence.question.language))
     if not closest:
         titles = {name_of(hit.chunk): hit for hit in reversed(evidence.hits)}
         closest = [ClosestPassage(hit=hit) for hit in reversed(titles.values())][:MAX_PASSAGES]
@@ -97,7 +97,7 @@ def refused(draft: Draft, evidence: Evidence, quoted: Draft, settings: RespondSe
         quoted: what would be quoted without a model; its quotes are the closest passages.
         settings: of the answer.
     """
-    texts = phrases(settings.language or evidence.question.language)
+    texts = phrases(settings.language_for(evidence.question.language))
     if quoted.outcome == "refusal":
         whole = quoted.text
     else:
@@ -249,15 +249,15 @@ async def drafted(answerer: Answerer, evidence: Evidence, request: Request) -> D
     raise ResponseError("the answerer ended without an answer")
 
 
-def summary(evidence: Evidence, citations: Sequence[Citation] = (), language: str = "") -> str:
+def summary(evidence: Evidence, citations: Sequence[Citation], language: str) -> str:
     """Return the last lines of an answer: how many documents each leg found, and the best sources with addresses.
 
     Args:
         evidence: what the answer rests on.
         citations: of the answer; the documents they quote are named first.
-        language: ISO 639-1 code; if empty, the language of the question.
+        language: ISO 639-1 code.
     """
-    texts = phrases(language or evidence.question.language)
+    texts = phrases(language)
     documents_by_leg = {"vector": set[str](), "bm25": set[str]()}
     best: dict[str, str] = {}
     for hit in evidence.hits:

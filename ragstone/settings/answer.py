@@ -98,6 +98,10 @@ class RespondSettings(Section):
         default=False, description="End each answer with the number of results per search and the two best sources."
     )
 
+    def language_for(self, asked: str) -> str:
+        """Return the language of the reply to a question in this language."""
+        return self.language or asked
+
     def shown(self, metadata: Metadata) -> Metadata:
         """Return the metadata of a document that is shown with an answer and passed to the model."""
         named = self.metadata_names or tuple(metadata)

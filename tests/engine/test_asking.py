@@ -16,6 +16,7 @@ from ragstone.core.answers import Answer, Answered, Event, EvidenceFound, Senten
 from ragstone.core.records import Document
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.opening import Opening, open_versions
+from ragstone.language import phrases
 from servers.exa_server import KEY as EXA_KEY
 from servers.exa_server import ExaServer
 from servers.openai_server import KEY, Fault, OpenAIServer
@@ -140,8 +141,9 @@ def test_evidence_that_a_model_judges_irrelevant_is_not_answered_from(
     kb: Path, server: OpenAIServer, assistant: Assistant
 ):
     assistant.adequacy = 1.0
-    answer = events(kb, asked(server, "review.judge=model"))[-1].answer  # pyright: ignore
+    answer = events(kb, asked(server, "review.judge=model", "respond.language=de"))[-1].answer  # pyright: ignore
     assert answer.abstained
+    assert phrases("de").closest in answer.answer
     assert "openai:gpt-4o-mini rates the evidence 1 of 10: as told" in answer.notices
 
 

@@ -147,7 +147,7 @@ def test_the_prompt_of_a_preset_has_its_sources_in_it(tmp_path: Path, name: str)
         engine.close()
     evidence = Evidence(question=read("What does it cost?"), hits=hits, method="test")
     budget = PromptBudget(tokens=settings.context_tokens, characters=settings.excerpt_characters)
-    request = compose(load_prompt(settings.prompt), evidence, (), budget=budget, language=settings.language)
+    request = compose(load_prompt(settings.prompt), evidence, (), budget=budget, language=settings.language_for("en"))
     system, *examples, asked = request.messages
     assert "$" not in "".join(message.content for message in request.messages)
     assert [message.role for message in examples] == ["user", "assistant"] * (len(examples) // 2)

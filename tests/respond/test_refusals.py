@@ -44,7 +44,7 @@ def test_risk_between_two_uses_the_smaller():
 @pytest.mark.parametrize("language", languages())
 def test_refusal_follows_the_question_language(language: str):
     asked = replace(evidence(CHUNK), question=replace(read("Wo?\n Wann?"), language=language))
-    draft = abstained(asked, 0.1, [ClosestPassage(hit=asked.hits[0], span=Span(start=0, end=31))])
+    draft = abstained(asked, 0.1, RespondSettings(), [ClosestPassage(hit=asked.hits[0], span=Span(start=0, end=31))])
     first, second, third = draft.text.split("\n")
     assert first == phrases(language).refusal.format(question="Wo? Wann?")
     assert second == phrases(language).closest
@@ -55,25 +55,25 @@ def test_refusal_follows_the_question_language(language: str):
 def test_documents_without_title_are_named_by_their_file():
     untitled = replace(CHUNK, title="", document_id="/srv/data/masks.txt")
     web = replace(untitled, document_id="https://masks.example/")
-    lines = abstained(evidence(untitled, web), 0.1).text.split("\n")
+    lines = abstained(evidence(untitled, web), 0.1, RespondSettings()).text.split("\n")
     assert lines[-2:] == ["- masks.txt", "- https://masks.example/"]
-    assert "- masks.txt (/srv/data/masks.txt)" in summary(evidence(untitled)).split("\n")
+    assert "- masks.txt (/srv/data/masks.txt)" in summary(evidence(untitled), [], "en").split("\n")
 
 
 def test_refusal_shows_the_same_passage_once():
     shown = [ClosestPassage(hit=Hit(chunk=one, score=1), span=Span(start=0, end=31)) for one in (CHUNK, TWIN)]
-    assert abstained(evidence(CHUNK, TWIN), 0.1, shown).text.count("Masks are sold") == 1
+    assert abstained(evidence(CHUNK, TWIN), 0.1, RespondSettings(), shown).text.count("Masks are sold") == 1
 
 
 def test_refusal_shows_no_passage_of_one_word():
     shown = [ClosestPassage(hit=Hit(chunk=CHUNK, score=1), span=Span(start=0, end=5))]
-    assert abstained(evidence(CHUNK), 0.1, shown).text.endswith("\n- Masks")
+    assert abstained(evidence(CHUNK), 0.1, RespondSettings(), shown).text.endswith("\n- Masks")
 
 
 def test_refusal_tells_unknown_from_unmentioned():
     def refused(kind: RequirementKind, *, known: bool) -> str:
         lack = Lack(requirement=Requirement(kind=kind, text="Berlin"), found=False, known=known)
-        return abstained(evidence(CHUNK), 0.1, lacks=[lack]).text.split("\n")[1]
+        return abstained(evidence(CHUNK), 0.1, RespondSettings(), lacks=[lack]).text.split("\n")[1]
 
     assert refused("place", known=False) == phrases("en").unfound.format(what="Berlin")
     assert refused("place", known=True) == phrases("en").unmentioned.format(what="Berlin")
@@ -83,15 +83,15 @@ def test_refusal_tells_unknown_from_unmentioned():
 def test_summary_names_quoted_documents_first():
     others = [replace(CHUNK, id=f"{n}", document_id=f"{n}", title=f"Other {n}") for n in range(3)]
     citation = cite(1, Hit(chunk=CHUNK, score=1), Span(start=0, end=5))
-    named = summary(evidence(*others, CHUNK), [citation]).split("\n")[-2:]
+    named = summary(evidence(*others, CHUNK), [citation], "en").split("\n")[-2:]
     assert named == ["- Masks (masks)", "- Other 0 (0)"]
 
 
 def test_refusal_is_english_without_a_words_file():
     asked = Evidence(question=read("?", Context(language="xx")), hits=(), method="test")
-    assert abstained(asked, 0).text.startswith(phrases("en").refusal[:20])
+    assert abstained(asked, 0, RespondSettings()).text.startswith(phrases("en").refusal[:20])
     settings = RespondSettings(language="de")
-    assert abstained(asked, 0, (), settings).text.endswith(phrases("de").nothing_close)
+    assert abstained(asked, 0, settings).text.endswith(phrases("de").nothing_close)
 
 
 @pytest.mark.parametrize("language", languages())

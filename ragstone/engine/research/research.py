@@ -215,7 +215,7 @@ class Research:
         A list may be of the documents of ``earlier`` passages: "Which of these mention batteries?".
         """
         worded, wanted = self._search.worded(question, request), wanted_of(question)
-        language = self._version.settings.respond.language or worded.language
+        language = self._version.settings.respond.language_for(worded.language)
         if isinstance(wanted, WantedRows | WantedDocuments) and wanted.of_these:
             where = both(where, In(key="id", values=tuple({one.chunk.document_id: one for one in earlier})))
             wanted = wanted if earlier else None
@@ -269,7 +269,7 @@ class Research:
         """Return an answer with the quotes that lead to it, if the question needs several passages."""
         if len(notes.taken) < 2 or not notes.needs_more():
             return draft
-        language = self._version.settings.respond.language or checked.evidence.question.language
+        language = self._version.settings.respond.language_for(checked.evidence.question.language)
         whole = with_chain(draft, notes.quotes(), language)
         refuse_misquotes(whole.citations, checked.evidence)
         return whole

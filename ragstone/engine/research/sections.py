@@ -47,7 +47,7 @@ class Sections:
             ResponseError: a quote is not what its document says.
         """
         version, question = self._version, notes.question
-        language = version.settings.respond.language or checked.evidence.question.language
+        language = version.settings.respond.language_for(checked.evidence.question.language)
         topic = Topic(question.text, version.indexes.words().weigh, self._request)
         sections = list[Section]()
         fitting = {hit.chunk.id for hit in (*topic.fitting(notes.ranked()), *(hit for hit, _ in notes.together()))}

@@ -165,7 +165,7 @@ class ExtractiveAnswerer:
         """Return cells as an answer, with what older versions say instead."""
         draft = draft_of(cells)
         older = older_rows(cells, evidence.versions, evidence.question)
-        texts = phrases(self._settings.language or evidence.question.language)
+        texts = phrases(self._settings.language_for(evidence.question.language))
         return with_older(draft, older, texts.older) if older else draft
 
     def _unsure(
@@ -187,14 +187,14 @@ class ExtractiveAnswerer:
             return likely_draft(evidence, quotes, surer, answerability, self._settings, missing)
         rows = [ClosestPassage(hit=one.hit, span=one.row.span) for one in surer.cells[:1]] if surer else []
         closest = [*rows, *(_closest(reading.likely) if reading else ())][:MAX_PASSAGES]
-        return abstained(evidence, answerability, closest, self._settings, missing)
+        return abstained(evidence, answerability, self._settings, closest, missing)
 
     def _answer(self, question: Question, quoted: Sequence[Quote], rivals: Rivals | None, probability: float) -> Draft:
         """Return the quotes as an answer, with what other documents and older versions say instead."""
         if rivals is None or not (rivals.older or rivals.against):
             names = [*map(called, quoted)] if are_of_several_versions(quoted) else ()
             return _draft_of(question, quoted, probability, names=names)
-        texts = phrases(self._settings.language or question.language)
+        texts = phrases(self._settings.language_for(question.language))
         quotes, lead = rivals.among(quoted), f"{texts.disagree}\n" if rivals.against else ""
         draft = _draft_of(question, quotes, probability, lead, [*map(called, quotes)])
         return with_older(draft, rivals.older, rivals.older_lead(texts)) if rivals.older else draft

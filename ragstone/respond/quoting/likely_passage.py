@@ -54,7 +54,7 @@ def likely_draft(
         settings: of the answer.
         lacks: what the question fixes and the passage lacks.
     """
-    texts = phrases(settings.language or evidence.question.language)
+    texts = phrases(settings.language_for(evidence.question.language))
     shown = [
         (_named(one.hit.chunk, _heading_above(one)), _passage_draft(one, longest))
         for one, longest in zip(quotes, LONGEST, strict=False)

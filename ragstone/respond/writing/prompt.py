@@ -121,7 +121,7 @@ def prompt_for(
         evidence,
         before,
         budget=budget,
-        language=settings.language,
+        language=settings.language_for(evidence.question.language),
         shown=settings.shown,
         today=today,
     )
@@ -169,7 +169,7 @@ def compose(
         evidence: its passages, or else its hits, become sources 1, 2, ... in order; those that do not fit are skipped.
         before: earlier turns; the latest that fit are used.
         budget: for evidence and conversation.
-        language: ISO 639-1 code of the answer; if empty, the language of the question.
+        language: ISO 639-1 code of the answer; if empty, the model decides.
         shown: returns what a source shows of the metadata of its document.
         today: the date of today, in ISO 8601.
     """
@@ -191,7 +191,7 @@ def compose(
     values = {
         "refusal": REFUSAL,
         "found": FIRST_LINE.strip(),
-        "language": _in_language(language or evidence.question.language),
+        "language": _in_language(language),
         "mark": mark,
         "first": prompt.label(1),
         "second": prompt.label(2),

@@ -116,7 +116,7 @@ class WritingAnswerer:
                     yield await self._draft(part, evidence, request) if isinstance(part, WrittenAnswer) else part
         except ModelError as error:
             quoted = await self.quoted(evidence, request)
-            draft = instead(quoted, str(error), self._settings.language or evidence.question.language)
+            draft = instead(quoted, str(error), self._settings.language_for(evidence.question.language))
             for event in replayed(draft):
                 yield event
             yield draft
@@ -132,7 +132,7 @@ class WritingAnswerer:
             hits: the passages that the model read, in the order of their numbers.
             reply: of the model.
         """
-        titled = phrases(self._settings.language or question.language).titled
+        titled = phrases(self._settings.language_for(question.language)).titled
         titles, files = [name_of(hit.chunk) for hit in hits], [file_name(hit.chunk.document_id) for hit in hits]
         said = [hit.chunk.text.casefold() for hit in hits]
         marks = Marks(titles, titled, files=files, is_said=lambda form: any(form.casefold() in one for one in said))
@@ -194,7 +194,7 @@ class WritingAnswerer:
     def _newer(self, answer: WrittenAnswer, question: Question, hits: Sequence[Hit]) -> Iterator[Proved]:
         """Yield what newer versions say below an answer that rests on older ones, as sentences that claim nothing."""
         cited = [quote for one in answer.proved for quote in one.proof.quotes]
-        lead = f"\n\n{phrases(self._settings.language or question.language).newer}"
+        lead = f"\n\n{phrases(self._settings.language_for(question.language)).newer}"
         for quote in newer(cited, hits, question, self._sentences):
             text = f"{called(quote)}: {' '.join(strip_links(quote.text).split())}"
             proof = Proof(state="supported", support=1.0, quotes=(Quote(hit=quote.hit, span=quote.span),))
