@@ -97,14 +97,14 @@ class Group:
 
 
 async def embedded(
-    groups: AsyncGenerator[Group], catalog: Catalog, embedder: Embedder, request: Request
+    groups: AsyncGenerator[Group], catalog: Catalog, embedder: Embedder, request: Request, known: Catalog | None
 ) -> AsyncGenerator[Group]:
     """Yield the groups with the vectors of their texts; each is committed before the next is embedded."""
     waiting = Group()
     async for group in groups:
         waiting.items += group.items
-        yield waiting.take(await _embed(waiting, catalog, embedder, request, full=True))
-    await _embed(waiting, catalog, embedder, request)
+        yield waiting.take(await _embed(waiting, catalog, embedder, request, known, full=True))
+    await _embed(waiting, catalog, embedder, request, known)
     yield waiting
 
 
@@ -119,7 +119,13 @@ async def vectors_of(texts: Mapping[str, str], embedder: Embedder, request: Requ
 
 
 async def _embed(
-    group: Group, catalog: Catalog, embedder: Embedder, request: Request, *, full: bool = False
+    group: Group,
+    catalog: Catalog,
+    embedder: Embedder,
+    request: Request,
+    known: Catalog | None,
+    *,
+    full: bool = False,
 ) -> set[str]:
     """Embed the texts of a group that have no vector; return the hashes of those that have one in the catalog.
 
@@ -128,11 +134,15 @@ async def _embed(
         catalog: has the vectors of stored texts.
         embedder: embeds the others.
         request: pays.
+        known: another catalog with vectors of the embedder.
         full: omit the texts that do not fill a request.
     """
     texts = {hash: text for hash, text in group.texts.items() if hash not in group.embedded and hash not in group.kept}
     stored = set(catalog.embedded(list(texts)))
     missing = {hash: text for hash, text in texts.items() if hash not in stored}
+    if known is not None:
+        group.kept |= known.vectors_by_hash([*missing])
+        missing = {hash: text for hash, text in missing.items() if hash not in group.kept}
     if isinstance(embedder, BatchingEmbedder):
         kept = embedder.kept([*missing.values()])
         group.kept.update({hash: kept[text] for hash, text in missing.items() if text in kept})

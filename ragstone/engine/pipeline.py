@@ -132,6 +132,7 @@ async def ingest(
     reporter: Reporter | None = None,
     *,
     describing: Describing | None = None,
+    known: Catalog | None = None,
     inherit_groups: bool = True,
     turn: Turn = nullcontext,
 ) -> AddReport:
@@ -146,6 +147,7 @@ async def ingest(
             early.
         reporter: counts and reports what is durable. If it is private, the catalog notes no unreadable sources.
         describing: describes pictures, if the settings name a model for that.
+        known: another catalog with vectors of the same embedder, which are reused.
         inherit_groups: whether a document without access groups keeps the groups stored with its id.
         turn: makes the context of each commit, for a caller that does not hold the lock throughout.
 
@@ -156,7 +158,7 @@ async def ingest(
     reporter = reporter or Reporter()
     batches = _read_batches(stream, request.stop, describing)
     changes = _prefetch(_group_changes(batches, catalog, embedder, settings, tally, request.stop))
-    prepared = embedded(changes, catalog, embedder, request)
+    prepared = embedded(changes, catalog, embedder, request, known)
     async with aclosing(changes), aclosing(prepared), aclosing(with_beats(prepared, reporter)) as groups:
         async for group in groups:
             await _commit(group, catalog, embedder, tally, turn, request, reporter)

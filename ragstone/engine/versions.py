@@ -14,16 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ragstone.catalog.location import Location, engines_in_use, set_engines
 from ragstone.catalog.protocol import Catalog
-from ragstone.catalog.rows import text_hash
 from ragstone.catalog.versions import Difference, difference, documents
 from ragstone.core.catalog import EngineStatus, Finding
 from ragstone.core.errors import KnowledgeBaseError, NotFound, SettingsMismatch
-from ragstone.core.protocols import BatchingEmbedder, Embedder, Role
-from ragstone.core.records import ATTACHED, Document, Span
+from ragstone.core.protocols import Embedder
+from ragstone.core.records import ATTACHED, Document
 from ragstone.core.reports import AddReport, Progress
 from ragstone.core.request import Request
 from ragstone.engine import languages
@@ -40,9 +38,6 @@ from ragstone.engine.tracking import tracked
 from ragstone.index.follow.differences import differences
 from ragstone.settings import Settings
 from ragstone.settings.load import changed, load
-
-if TYPE_CHECKING:
-    from ragstone.core.records import Vector
 
 
 class Versions:
@@ -266,16 +261,16 @@ async def _bring(
             on_progress(replace(now, files=now.documents))
 
     embedder = other.models.embedder()
-    vectors = version.catalog if version.built.embedder == embedder.fingerprint else None
     total, watch = len(left.changed), report_progress if on_progress else None
     with closing(Reporter(watch, total=total, folder=version.folder, doing="rebuild")) as reporter:
         report = await ingest(
             _noted(documents(version.catalog, left.changed), reporter),
             other.catalog,
-            _ReusingEmbedder(embedder, vectors),
+            embedder,
             other.settings.chunk,
             Request.by_owner("ingest"),
             reporter,
+            known=version.catalog if version.built.embedder == embedder.fingerprint else None,
             inherit_groups=False,
         )
     return replace(report, removed=len(left.gone), cached=0, unchanged=0)
@@ -285,34 +280,3 @@ def _noted(stream: Iterator[Document], reporter: Reporter) -> Iterator[Document]
     for document in stream:
         reporter.reading("" if ATTACHED in document.metadata else document.id)
         yield document
-
-
-class _ReusingEmbedder:
-    """An embedder that reuses the vectors of another catalog."""
-
-    def __init__(self, embedder: Embedder, known: Catalog | None) -> None:
-        self._embedder, self._known = embedder, known
-        self.fingerprint = embedder.fingerprint
-        self.batch = embedder.batch if isinstance(embedder, BatchingEmbedder) else 1
-
-    @property
-    def dimensions(self) -> int:
-        return self._embedder.dimensions
-
-    def familiarity(self, text: str) -> float:
-        return self._embedder.familiarity(text)
-
-    def tokens(self, text: str) -> list[Span]:
-        return self._embedder.tokens(text)
-
-    def kept(self, texts: Sequence[str]) -> dict[str, Vector]:
-        """Return the cached vectors, from the other catalog or the embedder itself, by text."""
-        hashes = {text_hash(text): text for text in texts}
-        stored = self._known.vectors_by_hash([*hashes]) if self._known else {}
-        found = {hashes[hash]: vector for hash, vector in stored.items()}
-        if isinstance(self._embedder, BatchingEmbedder):
-            found |= self._embedder.kept([text for text in texts if text not in found])
-        return found
-
-    async def embed(self, texts: Sequence[str], *, role: Role, request: Request) -> Vector:
-        return await self._embedder.embed(texts, role=role, request=request)
