@@ -20,7 +20,7 @@ from ragstone.engine import progress
 from ragstone.engine.attached import folder_of as attached_folder
 from ragstone.engine.knowledge_base import KnowledgeBase
 from ragstone.engine.progress import Reporter, running, with_beats
-from ragstone.serve.views.state import progress_line
+from ragstone.serve.views.stored import progress_line
 
 
 @pytest.fixture

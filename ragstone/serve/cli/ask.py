@@ -143,10 +143,10 @@ def _add(sources: list[str] | None, asked: Asked, kb: Path) -> Asked:
         return asked
     from ragstone.engine.sources import refuse_unreadable
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import stored
 
     refuse_unreadable(sources, settings)
     with opened(kb, asked, create=True) as opened_kb, screen.progress() as on_progress:
         report = asyncio.run(opened_kb.documents.add(sources, on_progress))
-    screen.write(state.ingested(report, str(kb)), sys.stderr)
+    screen.write(stored.ingested(report, str(kb)), sys.stderr)
     return replace(asked, notices=False)

@@ -48,7 +48,7 @@ def add(
     Skips unchanged documents. Reports files that it cannot read, and continues.
     """
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import stored
 
     sources = _readable(sources, asked, kb)
     if queue:
@@ -58,7 +58,7 @@ def add(
     progress = screen.progress(verbose=verbose, ids_to=sys.stderr if as_json else None)
     with opened(kb, asked, create=True, wait=wait) as opened_kb, progress as on_progress:
         report = asyncio.run(opened_kb.documents.add(sources, on_progress))
-    screen.show(asdict(report), state.ingested(report, str(kb)), as_json=as_json)
+    screen.show(asdict(report), stored.ingested(report, str(kb)), as_json=as_json)
     if report.skipped and not report.added + report.updated + report.unchanged:
         raise typer.Exit(1)
 
@@ -82,7 +82,7 @@ def sync(
     """
     from ragstone.core.errors import Locked, SourceError, UsageError
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import stored
 
     sources = _readable(sources, asked, kb)
     if queue and (watch or dry_run):
@@ -94,7 +94,7 @@ def sync(
     with opened(kb, asked, create=not dry_run, wait=wait) as opened_kb:
         if dry_run:
             plan = asyncio.run(opened_kb.documents.plan(sources))
-            screen.show(asdict(plan), state.plan(plan), as_json=as_json)
+            screen.show(asdict(plan), stored.plan(plan), as_json=as_json)
             return
         first, trouble = True, ""
         while watch or first:
@@ -102,7 +102,7 @@ def sync(
                 with screen.progress() as on_progress:
                     report = asyncio.run(opened_kb.documents.sync(sources, on_progress))
                 if first or report.added + report.updated + report.removed:
-                    screen.show(asdict(report), state.ingested(report, str(kb)), as_json=as_json)
+                    screen.show(asdict(report), stored.ingested(report, str(kb)), as_json=as_json)
                 trouble = ""
             except (SourceError, Locked) as error:
                 # A file may be missing for a moment while another program writes it.
@@ -131,11 +131,11 @@ def crawl(
     Stays below the path of the start address, obeys robots.txt and limits its rate.
     """
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import stored
 
     with opened(kb, asked, create=True, wait=wait) as opened_kb, screen.progress() as on_progress:
         report = asyncio.run(opened_kb.documents.crawl(site, on_progress, force=force))
-    screen.show(asdict(report), state.ingested(report, str(kb)), as_json=as_json)
+    screen.show(asdict(report), stored.ingested(report, str(kb)), as_json=as_json)
 
 
 def remove(
@@ -175,12 +175,12 @@ def forget(
     source was erased. Then searches all files for their words; exits with 1 if it finds any.
     """
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import stored
 
     text = typed.file(words) if words else ""
     with opened(kb, wait=wait) as opened_kb:
         report = opened_kb.documents.forget([typed.text(one) for one in documents], reader=OWNER, words=text)
-    screen.show(asdict(report), state.erased(report), as_json=as_json)
+    screen.show(asdict(report), stored.erased(report), as_json=as_json)
     if report.found:
         raise typer.Exit(1)
 
@@ -197,11 +197,11 @@ def list_documents(
     """List the documents of the knowledge base."""
     from ragstone.serve import as_json as json
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import stored
 
     with opened(kb) as opened_kb:
         found = opened_kb.documents.list(q=typed.text(text) if text else "", limit=limit, reader=Reader.of(groups))
-    screen.show(json.listing(found), state.documents(found, text), as_json=as_json)
+    screen.show(json.listing(found), stored.listed(found, text), as_json=as_json)
 
 
 def show(
@@ -221,14 +221,14 @@ def show(
     from ragstone.core.printable import printable
     from ragstone.serve import as_json as json
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import stored
 
     with opened(kb) as opened_kb:
         document = opened_kb.documents.get(typed.text(document_id), reader=Reader.of(groups))
         reading = opened_kb.documents.reading(document.id, reader=Reader.of(groups)) if parse else None
     part = typed.span(span, len(document.text))
     if reading:
-        screen.show({"document_id": document.id, **asdict(reading)}, state.read(document.id, reading), as_json=as_json)
+        screen.show({"document_id": document.id, **asdict(reading)}, stored.read(document.id, reading), as_json=as_json)
     elif as_json:
         screen.write_json(json.document(document, part))
     else:

@@ -38,7 +38,7 @@ def feedback(
 ) -> None:
     """Rate an answer. A later rating replaces an earlier one."""
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import history
 
     match vote:
         case "up" | "down":
@@ -52,7 +52,7 @@ def feedback(
                 )
         case _:
             raise UsageError(f"a vote is up or down, not '{vote}'")
-    screen.show(asdict(given), state.feedback(given), as_json=as_json)
+    screen.show(asdict(given), history.feedback(given), as_json=as_json)
 
 
 @app.command()
@@ -64,11 +64,11 @@ def stats(
 ) -> None:
     """Show how many questions were asked, how they ended, and how long they took."""
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import history
 
     with opened(kb) as opened_kb:
         report = opened_kb.history.statistics(days)
-    screen.show(asdict(report), state.statistics(report, hourly=hourly), as_json=as_json)
+    screen.show(asdict(report), history.statistics(report, hourly=hourly), as_json=as_json)
 
 
 @app.command()
@@ -82,14 +82,14 @@ def conversations(
 ) -> None:
     """List the stored conversations, or delete one."""
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import history
 
     reader = Reader.of(groups)
     with opened(kb) as opened_kb:
         if forget and not opened_kb.history.forget(forget, reader=reader):
             raise NotFound(f"there is no conversation '{forget}'; list them: ragstone history conversations")
         kept = opened_kb.history.conversations(reader=reader)
-    screen.show({"conversations": [asdict(one) for one in kept]}, state.conversations(kept), as_json=as_json)
+    screen.show({"conversations": [asdict(one) for one in kept]}, history.conversations(kept), as_json=as_json)
 
 
 @app.command()
@@ -110,14 +110,14 @@ def cache(
     are valid until a document changes.
     """
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import history
 
     chosen = _level(level)
     with opened(kb) as opened_kb:
         if clear:
             opened_kb.history.clear_cache(chosen)
         now = [one for one in opened_kb.status().cache if not chosen or one.level == chosen]
-    screen.show({"cache": [asdict(one) for one in now]}, state.caches(now), as_json=as_json)
+    screen.show({"cache": [asdict(one) for one in now]}, history.caches(now), as_json=as_json)
 
 
 def _level(name: str) -> Level | None:

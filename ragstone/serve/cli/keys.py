@@ -59,11 +59,11 @@ def make(
 def list_(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
     """List the keys by their ids, which are the beginnings of the keys."""
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import history
 
     with _keys(kb) as (keys, _):
         made = keys.all()
-    screen.show({"keys": [asdict(one) for one in made]}, state.keys(made), as_json=as_json)
+    screen.show({"keys": [asdict(one) for one in made]}, history.keys(made), as_json=as_json)
 
 
 @app.command()

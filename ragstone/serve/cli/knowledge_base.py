@@ -90,7 +90,7 @@ def rebuild(
     from ragstone.core.errors import SettingsError, UsageError
     from ragstone.engine.comparison import compare as compare_versions
     from ragstone.serve.cli import advice, screen
-    from ragstone.serve.views import measured, state
+    from ragstone.serve.views import measured, stored
     from ragstone.serve.views.blocks import line
 
     flags = {"--no-switch": no_switch, "--switch": switch, "--revert": revert, "--drop-previous": drop_previous}
@@ -125,7 +125,7 @@ def rebuild(
                     raise
                 screen.write_error(f"the two versions were not compared: {error}")
             if not as_json:
-                screen.write(state.ingested(report, str(kb)))
+                screen.write(stored.ingested(report, str(kb)))
                 screen.write(measured.versions(comparison) if comparison else [])
         if not given:
             rest = asyncio.run(opened_kb.versions.rebuild(asked.overrides, preset=asked.preset))
@@ -136,7 +136,7 @@ def rebuild(
         screen.write_json(out | {"others": [asdict(one) for one in others.values()]})
         return
     if not builds:
-        screen.write(state.ingested(report, str(kb)))
+        screen.write(stored.ingested(report, str(kb)))
     if no_switch:
         ready = [line("the new version is ready; switch to it with: ragstone rebuild --switch")]
         screen.write(advice.named(ready, kb))

@@ -185,7 +185,7 @@ def progress(*, verbose: bool = False, ids_to: TextIO | None = None) -> Generato
         verbose: print ``added ID`` for every document once it is durable, instead of counts.
         ids_to: the stream for these lines; standard output by default.
     """
-    from ragstone.serve.views.state import progress_line
+    from ragstone.serve.views.stored import progress_line
 
     printed = 0.0
 

@@ -41,11 +41,11 @@ def add(name: Name, *, rights: Rights, kb: Kb = DEFAULT_KB, create: Create = Fal
 def list_(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
     """List the people who sign in with a password."""
     from ragstone.serve.cli import screen
-    from ragstone.serve.views import state
+    from ragstone.serve.views import history
 
     with _people(kb) as (users, _):
         found = users.all()
-    screen.show({"users": [asdict(one) for one in found]}, state.users(found), as_json=as_json)
+    screen.show({"users": [asdict(one) for one in found]}, history.users(found), as_json=as_json)
 
 
 @app.command()

@@ -106,14 +106,14 @@ class _Log:
     def report(self, what: str, report: AddReport) -> None:
         from ragstone.core.printable import one_line
         from ragstone.serve.cli import screen
-        from ragstone.serve.views import state
+        from ragstone.serve.views import stored
         from ragstone.serve.views.blocks import line
 
         now = datetime.now(UTC).isoformat(timespec="seconds")
         if self.as_json:
             print(json.dumps({"at": now, "what": what, **asdict(report)}))
         else:
-            first, *rest = state.ingested(report, str(self.kb))
+            first, *rest = stored.ingested(report, str(self.kb))
             screen.write([line(f"{now} {one_line(what)}: ", *first.parts), *rest])
         sys.stdout.flush()
 
