@@ -6,13 +6,10 @@ What is added passes through `Ingest`, which says how several processes ingest a
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import aclosing, closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
 
 from ragstone import acquire
 from ragstone.core.access import ATTACHED, Reader, groups_in
@@ -22,34 +19,29 @@ from ragstone.core.filters import Filter
 from ragstone.core.layout import Box, boxes
 from ragstone.core.naming import is_path
 from ragstone.core.reading import Reading, reading_of
-from ragstone.core.records import Acquired, Document, Skipped
+from ragstone.core.records import Acquired, Document
 from ragstone.core.reports import AddReport, Plan
-from ragstone.core.request import Request
 from ragstone.engine.attached import FOLDER, Attached, admitted, attached_to, clear_files, delete_files, note_removed
 from ragstone.engine.components import Components
+from ragstone.engine.crawling import crawl
 from ragstone.engine.erasure import Erasure, forget, forget_answers, forget_attached
 from ragstone.engine.filters import read_filter
-from ragstone.engine.following import follow, locked, with_engine_notices
+from ragstone.engine.following import follow, locked
 from ragstone.engine.ingest import (
     Ingest,
     Intake,
     Share,
     describing,
-    forget_skipped,
     refuse_other_versions,
     rules_in_force,
 )
 from ragstone.engine.jobs.queue import Job, JobQueue, Work
 from ragstone.engine.opening import OpenVersions
 from ragstone.engine.pipeline import StreamWatcher, plan
-from ragstone.engine.progress import OnProgress, Reporter, with_beats
+from ragstone.engine.progress import OnProgress, Reporter
 from ragstone.engine.roots import base, names
 from ragstone.engine.sources import absolute, count, folders, noting, read_all, reading, roots, works
-from ragstone.engine.tracking import tracked
 from ragstone.settings import AcquireSettings, Settings
-
-if TYPE_CHECKING:
-    from ragstone.acquire.crawl.records import Batch
 
 
 class Documents:
@@ -206,32 +198,7 @@ class Documents:
             SourceError: the site is unavailable; the stored documents stay.
             Locked: another process is indexing.
         """
-        from ragstone.acquire.crawl import crawl, find_site, page_at
-
-        report, started = AddReport(), time.perf_counter()
-        with (
-            self._versions.current() as before,
-            tracked(before.history.tracker(), "crawl", before.settings, (what,)) as done,
-        ):
-            refuse_other_versions(before)
-            site = (page_at if alone else find_site)(what, before.settings.acquire)
-            reporter = Reporter(on_progress, growing=True, folder=before.folder, doing="crawl")
-            async with self._ingest.alone() as (version, settings):
-                state = version.folder / "crawl" / f"{site.name}.db"
-                with acquire.Pages(settings.acquire) as pages, closing(reporter):
-
-                    def read(body: bytes, kind: str, url: str) -> Iterator[Document | Skipped]:
-                        reporter.reading(url)
-                        return pages.read(body, kind, url)
-
-                    found = crawl(site, state, read, force=force, holds=version.catalog.contains)
-                    async with aclosing(found), aclosing(with_beats(found, reporter)) as batches:
-                        async for batch in batches:
-                            reporter.found(files=batch.visited, total=batch.visited + batch.waiting)
-                            report = report.plus(await self._store_pages(batch, reporter))
-                            reporter.beat()
-            report = replace(report, seconds=time.perf_counter() - started)
-            return done(await with_engine_notices(version, report))
+        return await crawl(self._versions, self._ingest, what, on_progress, force=force, alone=alone)
 
     async def plan(self, sources: Sequence[str]) -> Plan:
         """Return what `sync` would do now. Read everything new, but embed and change nothing."""
@@ -489,12 +456,3 @@ class Documents:
     def _settings(self) -> Settings:
         with self._versions.current() as version:
             return version.settings
-
-    async def _store_pages(self, batch: Batch, reporter: Reporter) -> AddReport:
-        part = await self._ingest.store([*batch.documents, *batch.skipped], Request.by_owner("ingest"), reporter)
-        with self._versions.current() as version:
-            gone = list(version.catalog.signatures(batch.gone))
-            if gone:
-                version.catalog.remove(gone)
-            forget_skipped(version, batch.urls, part)
-        return replace(part, removed=len(gone), unchanged=part.unchanged + batch.unchanged)
