@@ -301,7 +301,9 @@ def _choose_embedder(version: Components, documents: Sequence[Document]) -> None
         return
     settings = languages.settled(version.settings, documents)
     embedder = version.source.build_embedder(settings.index, settings.services)
-    version.catalog.set_built_with(replace(BuiltWith.of(settings, embedder), roots=stored.roots).to_json())
+    version.catalog.set_built_with(
+        replace(BuiltWith.of(settings, embedder), access=stored.access, roots=stored.roots).to_json()
+    )
 
 
 def _without_outdated(report: AddReport) -> AddReport:

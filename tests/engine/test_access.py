@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -394,3 +395,21 @@ def test_rules_that_another_process_makes_hold_at_once(tmp_path: Path) -> None:
     finally:
         running.close()
         other.close()
+
+
+def test_rules_outlive_the_choice_of_an_embedder_by_another_process(tmp_path: Path) -> None:
+    docs = tmp_path / "docs" / "hr"
+    docs.mkdir(parents=True)
+    (docs / "pay.txt").write_text(PAY)
+    running = open_fast(tmp_path / "kb", "index.embedder=auto")
+    other = open_fast(tmp_path / "kb", "acquire.access.folders=[hr = hr]", create=False)
+    try:
+        add(other)  # its rules count, although it has no document that could decide on the embedder
+        asyncio.run(running.documents.sync([str(tmp_path / "docs")]))
+    finally:
+        running.close()
+        other.close()
+    (docs / "more.txt").write_text("The salary of the cook is two thousand.")
+    with closing(open_fast(tmp_path / "kb", create=False)) as later:
+        asyncio.run(later.documents.sync([str(tmp_path / "docs")]))
+        assert (len(found(later, "salary", HR)), found(later, "salary", STAFF)) == (2, set())
