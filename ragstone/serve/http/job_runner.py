@@ -235,19 +235,19 @@ class JobRunner:
     async def _run_one(self, job: Job) -> None:
         job = replace(job, state="running", tries=job.tries + 1)
         await self._record(job)
+        report, why = None, ""
         try:
             report = await self._unless_stopped(job)
         except RagstoneError as error:
-            job = self._book.ended(self._unfinished[job.id].job, error=str(error))
+            why = str(error)
         except Exception as error:
             log_error(error, {"job": job.id})
-            job = self._book.ended(self._unfinished[job.id].job, error="the job failed; the server's log has details")
+            why = "the job failed; the server's log has details"
         except asyncio.CancelledError:  # the server stops; this attempt does not count
             self._book.note(replace(self._unfinished[job.id].job, state="waiting", tries=job.tries - 1))
             raise
-        else:
-            job = self._book.ended(self._unfinished[job.id].job, report=report)
-        await self._record(job)
+        ended = partial(self._book.ended, self._unfinished[job.id].job, report=report, error=why)
+        await self._record(await asyncio.to_thread(ended))  # the clock may be that of a server
 
     async def _unless_stopped(self, job: Job) -> AddReport:
         if job.id not in self._to_stop:  # it was stopped while it waited

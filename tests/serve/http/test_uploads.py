@@ -12,7 +12,7 @@ from urllib.parse import quote
 from zipfile import ZipFile
 
 import pytest
-from kb import add, open_fast
+from kb import add, calls_on_the_loop, open_fast
 from live import Live, Serving, events_of, make_key, served
 
 from ragstone.catalog.lock import indexing
@@ -64,6 +64,13 @@ def test_jobs_stream_their_progress(serving: Serving) -> None:
     assert [name for name, _ in events][-1] == "end"
     assert {name for name, _ in events[:-1]} == {"progress"}
     assert events[-1][1]["report"]["added"] == 20
+
+
+def test_the_clock_of_the_journal_holds_up_no_request(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted = calls_on_the_loop(monkeypatch, JournalJobs, "ended")
+    live = serving(documents=())
+    assert live.finished(live.upload(("room.txt", ROOM)))["state"] == "done"
+    assert noted == []
 
 
 def test_reports_unreadable_files_without_paths(serving: Serving) -> None:
