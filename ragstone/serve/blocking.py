@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import cached_property, wraps
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Event, Thread, current_thread
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from weakref import finalize
@@ -94,8 +94,9 @@ class _Loop:
         finally:
             if not running.done():
                 running.cancel()
-                while arrived.get(timeout=STOP_SECONDS) is not None:
-                    pass
+                with suppress(Empty):  # it goes on without us, as in `wait`
+                    while arrived.get(timeout=STOP_SECONDS) is not None:
+                        pass
 
 
 def blocking(

@@ -17,6 +17,7 @@ from kb import FAST, READY, calls_on_the_loop
 from ragstone import Answered, AsyncRagstone, Document, EvidenceFound, Progress, Ragstone, RagstoneError, Reader
 from ragstone.core.errors import Locked, NotFound, SettingsError, SourceError, UsageError
 from ragstone.engine import opening
+from ragstone.serve import blocking
 
 SETTINGS = (*FAST, READY)
 PUMP = Document(id="pump.md", text="The pump is blue. It runs at night.")
@@ -118,6 +119,19 @@ def test_closing_a_stream_stops_the_work(kb: Ragstone) -> None:
     assert next(items) == 1
     items.close()
     assert ended.wait(5)
+
+
+def test_closing_a_stream_does_not_wait_forever(kb: Ragstone, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocking, "STOP_SECONDS", 0.05)
+
+    async def busy() -> AsyncGenerator[int]:
+        yield 1
+        time.sleep(0.5)  # such as a model that cannot be interrupted
+        yield 2
+
+    items = kb.iterate(busy())
+    assert next(items) == 1
+    items.close()
 
 
 def test_error_in_a_stream_reaches_the_caller(kb: Ragstone) -> None:
