@@ -12,6 +12,8 @@ from ragstone.core.answers import Answer, Answered
 from ragstone.core.records import Document
 from ragstone.core.research import ItemList, Notebook, Researched
 from ragstone.engine.knowledge_base import KnowledgeBase
+from ragstone.engine.research import lists
+from ragstone.language import phrases
 from ragstone.question import read
 from ragstone.question.wanted import WantedDocuments, WantedRows, wanted_of
 from ragstone.serve.as_csv import csv_of
@@ -59,6 +61,13 @@ def documents_of(question: str) -> WantedDocuments | None:
     wanted = wanted_of(read(question))
     found = wanted.otherwise if isinstance(wanted, WantedRows) else wanted
     return found if isinstance(found, WantedDocuments) else None
+
+
+def test_a_list_that_is_cut_says_so(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lists, "MOST", 2)
+    items, answer = listed(kb, "All press releases from Bonn Wire")
+    assert (len(items.items), items.expected, items.is_complete) == (2, 3, False)
+    assert answer.answer.startswith(phrases("en").expected.format(count="2", expected="3"))
 
 
 def ids(items: ItemList) -> set[str]:

@@ -48,8 +48,8 @@ from ragstone.respond.tables.whole import EXACT, fitting_rows
 
 BY_KEYWORDS, BY_VECTORS = 4000, 400
 """Chunks that each leg gives; fewer by keywords are all that have a word of the subject."""
-MOST = 10_000
-"""Documents that are listed."""
+MOST, PAGE = 10_000, 200
+"""Documents that are listed, and that are read at once."""
 FITS = 0.75
 """Share of the words of the subject, by how rare they are, that a sentence of a document that fits has, its title
 included."""
@@ -154,25 +154,32 @@ class Lists:
     # ------------------------------------------------------------ by metadata
 
     def _by_filter(self, shown: str, limits: Limits) -> tuple[ItemList, list[Hit]]:
-        """Return all documents that the filter admits, each cited by its first words."""
+        """Return the documents that the filter admits, `MOST` at most, each cited by its first words."""
         by_name = ByName(self._version, both(self._where, limits.where), self._request)
-        summaries = [one for one in self._summaries(by_name) if _is_of(date_of(one.metadata), limits.years)]
+        read, total = self._summaries(by_name)
+        summaries = [one for one in read if _is_of(date_of(one.metadata), limits.years)]
         chunks = self._version.catalog.first_chunks([one.document_id for one in summaries])
         hits = hits_of_chunks([chunks[one.document_id] for one in summaries if one.document_id in chunks])
         items = [self._item(hit, opening(hit), 1.0, at) for at, hit in enumerate(hits, start=1)]
         listed = ItemList(
-            wanted=shown, items=tuple(items), examined=len(summaries), expected=len(items), is_complete=True
+            wanted=shown,
+            items=tuple(items),
+            examined=len(summaries),
+            expected=len(items) + total - len(read),
+            is_complete=total == len(read),
         )
         return listed, hits
 
-    def _summaries(self, by_name: ByName) -> Iterator[DocumentSummary]:
-        after, count = "", 0
-        while count < MOST:
-            listing = self._version.catalog.listing(by_name.groups, "", after, 200, where=by_name.where)
-            yield from listing.documents
-            count += len(listing.documents)
-            if not (after := listing.next):
-                return
+    def _summaries(self, by_name: ByName) -> tuple[list[DocumentSummary], int]:
+        """Return the first documents of a filter, and how many it has."""
+        listing = self._version.catalog.listing(by_name.groups, "", "", min(PAGE, MOST), where=by_name.where)
+        read, total = [*listing.documents], listing.total
+        while listing.next and len(read) < MOST:
+            listing = self._version.catalog.listing(
+                by_name.groups, "", listing.next, min(PAGE, MOST - len(read)), where=by_name.where
+            )
+            read += listing.documents
+        return read, max(total, len(read))
 
     # ------------------------------------------------------------ by subject
 
