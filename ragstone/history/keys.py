@@ -19,7 +19,7 @@ from ragstone.core.errors import NotFound, UsageError
 from ragstone.core.frozen import frozen
 from ragstone.history.conversations import end_links_if_unused, forget_if_unused
 from ragstone.history.journal import row_crc
-from ragstone.history.store import JournalDatabase, JournalStore, day_of
+from ragstone.history.store import DAY, JournalDatabase, JournalStore, day_of
 
 Scope = Literal["read", "write", "tokens", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "write", "tokens", "admin")
@@ -207,6 +207,14 @@ class Keys:
         with self._journal.reading() as db:
             found = db.execute(sql, [today, id]).fetchone() if db else None
         return found[0] if found else 0
+
+    def seconds_of_day(self) -> float:
+        """Return the seconds until this day of UTC ends.
+
+        Raises:
+            KnowledgeBaseError: the journal cannot be read.
+        """
+        return DAY - self._clock() % DAY
 
     def _rows(self) -> list[tuple[Key, str]]:
         with self._journal.reading() as db:

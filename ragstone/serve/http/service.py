@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, TypeVar
 
@@ -318,10 +317,8 @@ class Service:
         own, default = key.limits.cost_per_day, self.settings.limits.cost_per_day
         limit = default if own is None else own
         if limit and await asyncio.to_thread(self.keys.spent, key.id) >= round(limit * BILLION):
-            now = datetime.now(UTC)
-            midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
             message = f"the daily limit of {limit:g} is spent; days begin at midnight UTC"
-            raise Refused("too_many", message, (midnight - now).total_seconds())
+            raise Refused("too_many", message, await asyncio.to_thread(self.keys.seconds_of_day))
 
     async def _charge(self, caller: Caller, payer: Payer) -> None:
         if (key := caller.charged) and payer.cost:
