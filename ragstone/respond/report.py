@@ -13,7 +13,7 @@ from ragstone.language import phrases
 from ragstone.respond.drafts import joined, moved, shortened, unmarked
 from ragstone.respond.links import strip_links
 from ragstone.respond.overview.page import Group, Labelled, page
-from ragstone.respond.proof.records import Quote
+from ragstone.respond.quote import Quote
 from ragstone.respond.replies import plain_reply
 
 SHOWN = 200
@@ -63,10 +63,10 @@ def with_chain(draft: Draft, quotes: Sequence[Quote], language: str) -> Draft:
         language: ISO 639-1 code of the line above them.
     """
     cited = {(one.document_id, one.quote) for one in draft.citations}
-    new = [one for one in quotes if (one.hit.chunk.document_id, one.span.of(one.hit.chunk.text)) not in cited]
+    new = [one for one in quotes if (one.hit.chunk.document_id, one.text) not in cited]
     if not new:
         return draft
-    lines = tuple((Labelled.of(one, name_of(one.hit.chunk)),) for one in new)
+    lines = tuple((Labelled(quote=one, label=name_of(one.hit.chunk)),) for one in new)
     chain = page(phrases(language).chain, [Group(heading="", lines=lines)])
     whole = joined(["", ""], [draft, chain])
     return replace(whole, outcome="closest" if draft.outcome == "refusal" else draft.outcome)

@@ -132,7 +132,7 @@ def test_reads_the_tables_within_a_section(sentence: str, reason: str) -> None:
 
 def test_quotes_neither_the_title_nor_the_heads_of_a_section() -> None:
     for sentence in ("The inspection log says that 49 red ropes passed.", "Of the blue ropes in use, one was retired."):
-        quoted = [quote.span.of(quote.hit.chunk.text) for quote in proof(sentence, texts=[SECTION]).quotes]
+        quoted = [quote.text for quote in proof(sentence, texts=[SECTION]).quotes]
         assert quoted
         assert not {"Inspection log", "Item | In use | Passed | Retired"} & set(quoted)
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from ragstone.core.records import Chunk, Evidence, Hit, Span
 from ragstone.language import phrases
 from ragstone.question import read
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.likely_passage import LONGEST, likely_draft, passage_around
-from ragstone.respond.quoting.quotes import Quote
 from ragstone.settings import RespondSettings
 
 TEXT = (
@@ -36,7 +36,7 @@ def test_passage_begins_below_its_heading():
 def test_heading_of_the_next_passage_is_left_out(total: int, shown: str):
     text = "It runs at 4 bar.\n\nHall four"
     chunk = Chunk(id="c", document_id="a", index=0, total=total, start=0, end=len(text), text=text, title="Pumps")
-    quote = Quote(hit=Hit(chunk=chunk, score=1.0), place=0, span=at(text, "It runs at 4 bar."))
+    quote = Quote(hit=Hit(chunk=chunk, score=1.0), span=at(text, "It runs at 4 bar."))
     question = read("How much pressure?")
     draft = likely_draft(
         Evidence(question=question, hits=(quote.hit,), method="hybrid"), [quote], None, 0.3, RespondSettings(), ()
@@ -67,7 +67,7 @@ def test_marks_the_likely_words_within_their_passage(language: str):
         id="c1", document_id="pumps", index=0, total=1, text=TEXT, start=0, end=len(TEXT), title="Pumps",
         metadata={"date": "2024-05-01"},
     )  # fmt: skip
-    quote = Quote(hit=Hit(chunk=chunk, score=1.0, why=()), place=0, span=at(TEXT, "It was built in 1987."))
+    quote = Quote(hit=Hit(chunk=chunk, score=1.0, why=()), span=at(TEXT, "It was built in 1987."))
     evidence = Evidence(question=read("When was the pump built?"), hits=(quote.hit,), method="hybrid")
     draft = likely_draft(evidence, [quote], None, 0.3, RespondSettings(language=language), ())
     first, named = draft.text.splitlines()[0], draft.text.splitlines()[2]
@@ -95,7 +95,7 @@ def test_passage_has_the_date_of_its_document_once(title: str, facts: dict[str, 
     chunk = Chunk(
         id="c", document_id="d", index=0, total=1, start=0, end=len(TEXT), text=TEXT, title=title, metadata=facts
     )
-    quote = Quote(hit=Hit(chunk=chunk, score=1.0), place=0, span=at(TEXT, "It was built in 1987."))
+    quote = Quote(hit=Hit(chunk=chunk, score=1.0), span=at(TEXT, "It was built in 1987."))
     evidence = Evidence(question=read("When was it built?"), hits=(quote.hit,), method="hybrid")
     assert named in likely_draft(evidence, [quote], None, 0.3, RespondSettings(), ()).text.splitlines()
 
@@ -103,7 +103,7 @@ def test_passage_has_the_date_of_its_document_once(title: str, facts: dict[str, 
 def test_name_above_a_passage_is_not_repeated():
     text = "Valves\n\nValves are tested each year. The mill is closed then."
     chunk = Chunk(id="c", document_id="valves", index=0, total=1, text=text, start=0, end=len(text), title="Valves")
-    quote = Quote(hit=Hit(chunk=chunk, score=1.0), place=0, span=at(text, "Valves are tested each year."))
+    quote = Quote(hit=Hit(chunk=chunk, score=1.0), span=at(text, "Valves are tested each year."))
     evidence = Evidence(question=read("How often are valves tested?"), hits=(quote.hit,), method="hybrid")
     draft = likely_draft(evidence, [quote], None, 0.3, RespondSettings(), ())
     assert draft.text.count("Valves\n") == 0
@@ -117,7 +117,7 @@ def test_heading_is_that_of_the_words_and_not_of_their_chunk():
         id="c", document_id="d", index=0, total=1, text=TEXT, start=0, end=len(TEXT), title="Works", facts=facts
     )
     for words, heading in (("It was built in 1987.", "Pumps"), ("Valves are tested each year.", "Valves")):
-        quote = Quote(hit=Hit(chunk=chunk, score=1.0), place=0, span=at(TEXT, words))
+        quote = Quote(hit=Hit(chunk=chunk, score=1.0), span=at(TEXT, words))
         evidence = Evidence(question=read("What was built or tested?"), hits=(quote.hit,), method="hybrid")
         draft = likely_draft(evidence, [quote], None, 0.3, RespondSettings(), ())
         assert draft.text.splitlines()[2] == f"Works, {heading}:"

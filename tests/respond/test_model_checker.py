@@ -50,9 +50,7 @@ def test_believes_a_yes_with_a_quote_that_stands_there() -> None:
         "Avoid operating it without liquid.",
     )
     assert found.state == "supported"
-    assert [quote.span.of(quote.hit.chunk.text) for quote in found.quotes] == [
-        "It must not run dry for more than 30 seconds"
-    ]
+    assert [quote.text for quote in found.quotes] == ["It must not run dry for more than 30 seconds"]
 
 
 @pytest.mark.parametrize("quote", ["It may run dry for an hour", "", "dry"])

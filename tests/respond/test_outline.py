@@ -11,7 +11,7 @@ from ragstone.core.records import Chunk, Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond.overview.outline import LEAST_QUOTES, MAX_PARTS, outline
 from ragstone.respond.overview.parts import Section, parts_of
-from ragstone.respond.proof.records import Quote
+from ragstone.respond.quote import Quote
 
 TELLING = "This is what part {number} tells of the island. Ferries leave at {number} o'clock."
 

@@ -16,9 +16,10 @@ from ragstone.language.facts import words
 from ragstone.language.words import written_in
 from ragstone.question import read
 from ragstone.respond.drafts import cite
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.entries import entry_of
 from ragstone.respond.quoting.quoted_text import have_rows, labels_of, written
-from ragstone.respond.quoting.quotes import COMPARED, READ, Likely, Quote, are_neighbours, chosen, passages, quote_of
+from ragstone.respond.quoting.quotes import COMPARED, READ, Likely, are_neighbours, chosen, passages, quote_of
 from ragstone.respond.quoting.rules import favoured
 from ragstone.respond.quoting.scored import Sentence, Told, refers_back
 
@@ -39,7 +40,7 @@ def likely_sentences(found: Hit, probabilities: list[float]) -> list[Likely]:
     spans = chunk.sentences(found.chunk.text)
     return [
         Likely(
-            quote=Quote(hit=found, place=0, span=span),
+            quote=Quote(hit=found, span=span),
             probability=probability,
             refers=refers_back(span.of(found.chunk.text), words(span.of(found.chunk.text)), "en"),
         )
@@ -183,7 +184,7 @@ def test_rows_of_data_files_stand_on_lines_of_their_own():
     found = hit(row, title="Forge")
     facts = {"mill": "Forge", "wheel": 4, "water": "Elbe"}
     found = replace(found, chunk=replace(found.chunk, metadata=facts))
-    quotes = [Quote(hit=one, place=0, span=Span(start=0, end=len(row))) for one in (found, hit(row))]
+    quotes = [Quote(hit=one, span=Span(start=0, end=len(row))) for one in (found, hit(row))]
     assert [have_rows([one]) for one in quotes] == [True, False]
     citations = [cite(n, found, quotes[0].span) for n in (1, 2)]
     assert written(citations, ["", ""], (), apart=have_rows(quotes))[0] == f"{row} [1]\n{row} [2]"
@@ -194,7 +195,7 @@ def test_earlier_message_is_quoted_below_the_line_about_it():
     heading = "On 3 May 2024, Ann wrote"
     facts = {"section_title": heading, "section": heading, "section_level": MESSAGE_LEVEL}
     found = replace(found, chunk=replace(found.chunk, facts=facts))
-    quote = Quote(hit=found, place=0, span=Span(start=0, end=len(found.chunk.text)))
+    quote = Quote(hit=found, span=Span(start=0, end=len(found.chunk.text)))
     assert labels_of(read("What will the wheel cost?"), [quote]) == [heading]
 
 
@@ -254,7 +255,7 @@ def test_no_quote_ends_with_a_question():
 def test_a_heading_between_parts_them():
     text = "It opens at ten.\n\nPrices\n\nIt costs two euros."
     found, spans = hit(text), chunk.sentences(text)
-    first, last = (Quote(hit=found, place=0, span=spans[n]) for n in (0, 2))
+    first, last = (Quote(hit=found, span=spans[n]) for n in (0, 2))
     assert not are_neighbours(first, last)
 
 
@@ -270,7 +271,7 @@ def test_a_heading_between_parts_them():
     ],
 )
 def test_names_what_a_quote_is_about(question: str, text: str, title: str, label: str):
-    quote = Quote(hit=hit(text, title), place=0, span=Span(start=0, end=len(text)))
+    quote = Quote(hit=hit(text, title), span=Span(start=0, end=len(text)))
     assert labels_of(read(question), [quote]) == [label]
 
 

@@ -5,7 +5,7 @@ import pytest
 from ragstone.core.editions import VERSION_OF
 from ragstone.core.records import Chunk, Hit, Span
 from ragstone.language import phrases
-from ragstone.respond.quoting.quotes import Quote
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.rivals import Rivals, are_of_several_versions, called, says_otherwise
 
 
@@ -14,7 +14,7 @@ def quote(title: str, **metadata: str) -> Quote:
     chunk = Chunk(
         id=title, document_id=title, index=0, total=1, start=0, end=len(text), text=text, title=title, metadata=metadata
     )
-    return Quote(hit=Hit(chunk=chunk, score=1.0), place=0, span=Span(start=0, end=len(text)))
+    return Quote(hit=Hit(chunk=chunk, score=1.0), span=Span(start=0, end=len(text)))
 
 
 def test_versions_quoted_together_have_names() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from ragstone.core.records import Chunk, Hit, Span
 from ragstone.question import read
-from ragstone.respond.quoting.quotes import Quote
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.rules import RULES, bounded, favoured
 from ragstone.respond.quoting.scored import Sentence
 
@@ -60,7 +60,7 @@ def test_a_figure_in_the_unit_is_likelier():
 
 def test_a_code_that_is_explained_is_sure():
     question = read("What does E-104 mean?")
-    quotes = [Quote(hit=one.hit, place=0, span=one.span) for one in sentences(CODES)]
+    quotes = [Quote(hit=one.hit, span=one.span) for one in sentences(CODES)]
     (code,) = (rule for rule in RULES if rule.name == "code")
     assert bounded(question, quotes, 0.1) == code.least
     assert bounded(question, quotes[:1], 0.1) == 0.1
@@ -106,6 +106,6 @@ def test_what_stands_below_the_question_answers(question: str, is_asked: bool):
     other = Hit(chunk=replace(chunk, id="d", context="", text="Park boats!!"), score=1.0)
     below, beside = (Sentence(hit=one, place=0, number=0, span=Span(start=0, end=12), own=0.5) for one in (hit, other))
     chances = favoured(read(question), [below, beside], np.array([0.2, 0.6])).tolist()
-    quotes = [Quote(hit=hit, place=0, span=below.span)]
+    quotes = [Quote(hit=hit, span=below.span)]
     assert chances == pytest.approx([0.2, 0.0 if is_asked else 0.6])
     assert bounded(read(question), quotes, 0.1) == (0.9 if is_asked else 0.1)

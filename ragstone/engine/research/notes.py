@@ -16,7 +16,7 @@ from ragstone.engine.components import Components
 from ragstone.engine.steps import joining_of, passage_of, search_step, weighed
 from ragstone.query import steps
 from ragstone.respond.overview.telling import can_be_quoted
-from ragstone.respond.proof.records import Quote
+from ragstone.respond.quote import Quote
 
 TOGETHER = 6
 """Passages that are chosen to answer together."""

@@ -90,7 +90,7 @@ class Sections:
         chosen = sorted(
             told.chosen(QUOTES), key=lambda one: (one.hit.chunk.document_id, one.hit.chunk.start + one.span.start)
         )
-        return page("", [Group(heading="", lines=tuple((Labelled.of(one),) for one in chosen))])
+        return page("", [Group(heading="", lines=tuple((Labelled(quote=one),) for one in chosen))])
 
 
 def _older_of(told: Sequence[Hit], versions: Sequence[Hit], read: set[str]) -> list[Hit]:

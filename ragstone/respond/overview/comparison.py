@@ -21,7 +21,7 @@ from ragstone.language import lexicon, plain, replies
 from ragstone.respond.drafts import shortened
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, content, quotable
-from ragstone.respond.proof.records import Quote
+from ragstone.respond.quote import Quote
 
 MOST_CELLS, MOST_SENTENCES, MOST_ONLY, MOST_SHARED = 8, 6, 4, 3
 """Differing cells, differing sentences, sentences that only one document has, and sentences of both that are shown."""
@@ -47,10 +47,6 @@ class _Cell:
     quote: Quote
     row: str
     column: str
-
-    @property
-    def text(self) -> str:
-        return self.quote.span.of(self.quote.hit.chunk.text)
 
 
 def compared(
@@ -84,8 +80,8 @@ def compared(
     both = [_side_by_side(*pair, names) for pair in shared]
     groups = [
         Group(heading=texts.differing, lines=(*cells[:MOST_CELLS], *figures)),
-        Group(heading=texts.only.format(title=full[0]), lines=tuple((Labelled.of(quote),) for quote in only_one)),
-        Group(heading=texts.only.format(title=full[1]), lines=tuple((Labelled.of(quote),) for quote in only_other)),
+        Group(heading=texts.only.format(title=full[0]), lines=tuple((Labelled(quote=quote),) for quote in only_one)),
+        Group(heading=texts.only.format(title=full[1]), lines=tuple((Labelled(quote=quote),) for quote in only_other)),
         Group(heading=texts.shared, lines=tuple(both)),
     ]
     if not any(group.lines for group in groups):
@@ -96,7 +92,7 @@ def compared(
 
 
 def _side_by_side(one: Quote, other: Quote, names: tuple[str, str]) -> tuple[Labelled, Labelled]:
-    return Labelled.of(one, names[0]), Labelled.of(other, names[1])
+    return Labelled(quote=one, label=names[0]), Labelled(quote=other, label=names[1])
 
 
 def _short(first: str, second: str) -> tuple[str, str]:
@@ -134,7 +130,7 @@ def _amounts(text: str) -> list[str]:
 
 def _differs_in_dates(pair: tuple[Quote, Quote]) -> bool:
     """Return whether two sentences of the same frame differ in nothing but dates, which says little."""
-    return _amounts(_text(pair[0])) == _amounts(_text(pair[1]))
+    return _amounts(pair[0].text) == _amounts(pair[1].text)
 
 
 def _sentences_apart(mine: Sequence[Quote], yours: Sequence[Quote]) -> Iterator[tuple[Quote, Quote]]:
@@ -142,13 +138,13 @@ def _sentences_apart(mine: Sequence[Quote], yours: Sequence[Quote]) -> Iterator[
     left, right = _by_frame(mine), _by_frame(yours)
     for frame, quote in left.items():
         other = right.get(frame)
-        if other and _figures(_text(quote)) != _figures(_text(other)):
+        if other and _figures(quote.text) != _figures(other.text):
             yield quote, other
 
 
 def _by_frame(quotes: Iterable[Quote]) -> dict[str, Quote]:
     """Return the sentences with figures by their frame; a frame that several have is no frame."""
-    framed = [(frame_of(_text(one)), one) for one in quotes]
+    framed = [(frame_of(one.text), one) for one in quotes]
     counts = Counter(frame for frame, _ in framed)
     return {
         frame: one
@@ -161,7 +157,7 @@ def _divided(
     mine: Sequence[Quote], yours: Sequence[Quote], weigh: Weigher, request: Request
 ) -> tuple[list[Quote], list[Quote], list[tuple[Quote, Quote]]]:
     """Return the most telling sentences of one document alone, of the other alone, and of both."""
-    said = [[content(_text(one)) for one in quotes] for quotes in (mine, yours)]
+    said = [[content(one.text) for one in quotes] for quotes in (mine, yours)]
     every = sorted({word for some in said for one in some for word in one})
     rare = dict(zip(every, weigh(every, request), strict=True))
     nearest = [_nearest(said[0], said[1], rare), _nearest(said[1], said[0], rare)]
@@ -170,7 +166,7 @@ def _divided(
         for quotes, near in zip((mine, yours), nearest, strict=True)
     ]
     same = [(one, yours[at]) for one, (share, at) in zip(mine, nearest[0], strict=True) if share == 1.0]
-    other = {id(one): two for one, two in same if _figures(_text(one)) == _figures(_text(two))}
+    other = {id(one): two for one, two in same if _figures(one.text) == _figures(two.text)}
     told = Told([one for one, _ in same if id(one) in other], weigh, request)
     shared = [(one, other[id(one)]) for one in told.chosen(MOST_SHARED)]
     return _in_order(only[0].chosen(MOST_ONLY)), _in_order(only[1].chosen(MOST_ONLY)), shared
@@ -203,11 +199,7 @@ def _nearest(mine: Sequence[set[str]], yours: Sequence[set[str]], rare: dict[str
 
 
 def _in_order(quotes: Sequence[Quote]) -> list[Quote]:
-    return sorted(quotes, key=lambda one: one.hit.chunk.start + one.span.start)
-
-
-def _text(quote: Quote) -> str:
-    return quote.span.of(quote.hit.chunk.text)
+    return sorted(quotes, key=lambda one: one.stands[0])
 
 
 # ------------------------------------------------------------ cells
@@ -220,11 +212,11 @@ def _cells_apart(
     left, right, shown = _by_name(one), _by_name(other), set[str]()
     for name, cell in left.items():
         counterpart = right.get(name)
-        if counterpart and name[0] not in shown and _figures(cell.text) != _figures(counterpart.text):
+        if counterpart and name[0] not in shown and _figures(cell.quote.text) != _figures(counterpart.quote.text):
             shown.add(name[0])
             yield (
-                Labelled.of(cell.quote, f"{shortened(cell.row, MAX_NAME)} · {_of(names[0], cell.column)}"),
-                Labelled.of(counterpart.quote, _of(names[1], counterpart.column)),
+                Labelled(quote=cell.quote, label=f"{shortened(cell.row, MAX_NAME)} · {_of(names[0], cell.column)}"),
+                Labelled(quote=counterpart.quote, label=_of(names[1], counterpart.column)),
             )
 
 
@@ -251,7 +243,7 @@ def _by_name(hits: Iterable[Hit]) -> dict[tuple[str, str, int], _Cell]:
                 name = frame_of(" ".join(cell.label)), column, places[column]
                 places[column] += 1
                 new = _Cell(quote=Quote(hit=hit, span=cell.span), row=" ".join(cell.label), column=cell.head)
-                if name in cells and cells[name].text != new.text:
+                if name in cells and cells[name].quote.text != new.quote.text:
                     doubtful.add(name)
                 cells.setdefault(name, new)
     return {name: cell for name, cell in cells.items() if name not in doubtful and name[0].strip("# ")}

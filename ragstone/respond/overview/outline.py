@@ -22,7 +22,7 @@ from ragstone.respond.links import strip_links
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.parts import Part, Section, parts_of, shares
 from ragstone.respond.overview.telling import Told, can_be_quoted, content, is_cut
-from ragstone.respond.proof.records import Quote
+from ragstone.respond.quote import Quote
 from ragstone.respond.replies import opening, replies
 
 MAX_PARTS = 20
@@ -70,10 +70,10 @@ def outline(
     groups = list[Group]()
     for part, count in zip(parts, shares(parts, wanted), strict=True):
         quotes = _told(part, count, weigh, request)
-        groups.append(Group(heading=_names(part, quotes), lines=tuple((Labelled.of(one),) for one in quotes)))
+        groups.append(Group(heading=_names(part, quotes), lines=tuple((Labelled(quote=one),) for one in quotes)))
     if hits and not any(group.lines for group in groups):
         shown = _headings(sections, hits) or [Quote(hit=hits[0], span=opening(hits[0]))]
-        groups = [Group(heading="", lines=tuple((Labelled.of(one),) for one in shown))]
+        groups = [Group(heading="", lines=tuple((Labelled(quote=one),) for one in shown))]
     lead = replies(language).outline.format(title=shortened(strip_links(title), MAX_TITLE))
     return page(lead, groups)
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from ragstone.core.answers import Citation, Draft, Statement
 from ragstone.core.frozen import frozen
-from ragstone.core.records import Hit, Span
+from ragstone.core.records import Hit
 from ragstone.respond.drafts import cite, shortened, unmarked
 from ragstone.respond.links import strip_links
 from ragstone.respond.overview.telling import content
-from ragstone.respond.proof.records import Quote
+from ragstone.respond.quote import Quote
 from ragstone.respond.replies import plain_reply
 
 MAX_LABEL = 130
@@ -24,14 +24,8 @@ BETWEEN = " — "
 class Labelled:
     """A quote, and what stands before it: a date or the name of a document, or nothing."""
 
-    hit: Hit
-    span: Span
+    quote: Quote
     label: str = ""
-
-    @classmethod
-    def of(cls, quote: Quote, label: str = "") -> Labelled:
-        """Return a quote with a label."""
-        return cls(hit=quote.hit, span=quote.span, label=label)
 
 
 @frozen
@@ -58,7 +52,7 @@ def page(lead: str, groups: Sequence[Group], end: str = "") -> Draft:
             for place, one in enumerate(line):
                 text += BETWEEN if place else ""
                 text += f"{shortened(unmarked(strip_links(one.label)), MAX_LABEL)}: " if one.label else ""
-                citation = cite(len(citations) + 1, one.hit, one.span)
+                citation = cite(len(citations) + 1, one.quote.hit, one.quote.span)
                 start = len(text)
                 text += f"{' '.join(strip_links(citation.quote).split())} [{citation.marker}]"
                 citations.append(citation)

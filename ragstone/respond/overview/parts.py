@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
 from ragstone.core.frozen import frozen
-from ragstone.respond.proof.records import Quote
+from ragstone.respond.quote import Quote
 
 ENTRY = 400
 """Characters that can be quoted of a section, below which it says little alone, as an entry of a list does."""

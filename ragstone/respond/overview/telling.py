@@ -18,7 +18,7 @@ from ragstone.core.request import Request
 from ragstone.language import lexicon, plain
 from ragstone.language.facts import words
 from ragstone.respond import passage_structure as structure
-from ragstone.respond.proof.records import Quote
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.scored import language_at_start, refers_back
 
 LEAST_WORDS, MOST_WORDS = 5, 60
@@ -89,7 +89,7 @@ class Told:
             early: how much the first sentence is preferred.
         """
         self.quotes = quotes
-        self.said = [content(one.span.of(one.hit.chunk.text)) for one in quotes]
+        self.said = [content(one.text) for one in quotes]
         counts = Counter(word for one in self.said for word in one)
         of_topic, names = content(named), list(counts)
         self.rare = dict(zip(names, weigh(names, request), strict=True))
@@ -135,14 +135,14 @@ class Told:
 
 def _whole(quote: Quote) -> float:
     """Return how well a sentence stands alone."""
-    text = quote.span.of(quote.hit.chunk.text)
+    text = quote.text
     refers = refers_back(text, words(text[:_BEGINNING]), language_at_start(quote.hit.chunk.text))
     return LESS if is_cut(quote) or refers else 1.0
 
 
 def is_cut(quote: Quote) -> bool:
     """Return whether a quote is no whole sentence, by its first letter or its end."""
-    text = quote.span.of(quote.hit.chunk.text)
+    text = quote.text
     return text[:1].islower() or not text.rstrip(_CLOSING).endswith(_ENDS)
 
 

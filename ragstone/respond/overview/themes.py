@@ -20,7 +20,7 @@ from ragstone.language import lexicon, plain, replies
 from ragstone.language.facts import alike
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, quotable
-from ragstone.respond.proof.records import Quote
+from ragstone.respond.quote import Quote
 
 LABEL_WORDS = 4
 """Words or pairs of words of a label."""
@@ -74,14 +74,14 @@ def overview(
         told = Told(alone or quotes, weigh, request, label)
         chosen = told.chosen(QUOTED, each=0 if theme.title else 1) or told.chosen(QUOTED)
         heading = texts.theme.format(label=theme.title or label, passages=f"{theme.size:,}")
-        groups.append(Group(heading=heading, lines=tuple((Labelled.of(one),) for one in chosen)))
+        groups.append(Group(heading=heading, lines=tuple((Labelled(quote=one),) for one in chosen)))
     end = texts.smaller.format(count=smaller) if smaller else ""
     count = len(themes) + smaller
     return page(texts.one_theme if count == 1 else texts.themes.format(count=count), groups, end)
 
 
 def _plain(quote: Quote) -> str:
-    return " ".join(quote.span.of(quote.hit.chunk.text).casefold().split())
+    return " ".join(quote.text.casefold().split())
 
 
 def labels(classes: Sequence[Sequence[str]]) -> list[str]:

@@ -14,7 +14,7 @@ from ragstone.language import replies
 from ragstone.language.facts import words
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, quotable
-from ragstone.respond.proof.records import Quote
+from ragstone.respond.quote import Quote
 from ragstone.respond.replies import opening
 
 LEAST_WORDS = 0.6
@@ -64,7 +64,7 @@ class Topic:
     def telling(self, hits: Sequence[Hit], sentences: SentenceSplitter) -> list[Quote]:
         """Return the sentences that have a word of the topic; all that can be quoted if none has."""
         every = quotable(hits, sentences)
-        return [one for one in every if self.share(one.span.of(one.hit.chunk.text))] or every
+        return [one for one in every if self.share(one.text)] or every
 
 
 def is_form_of(first: str, second: str) -> bool:
@@ -92,7 +92,7 @@ def digest(
     order = list(dict.fromkeys(hit.chunk.document_id for hit in hits))
     names = {hit.chunk.document_id: name_of(hit.chunk) for hit in hits}
     groups = [
-        Group(heading=f"{names[id]}:", lines=tuple((Labelled.of(one),) for one in _in_order(chosen, id)))
+        Group(heading=f"{names[id]}:", lines=tuple((Labelled(quote=one),) for one in _in_order(chosen, id)))
         for id in order
     ]
     return page(replies(language).digest.format(topic=topic.text), groups)
@@ -123,11 +123,11 @@ def timeline(
     ]
     texts = replies(language)
     with_date = [
-        (Labelled.of(one, f"{date}, {name_of(one.hit.chunk)}"),)
+        (Labelled(quote=one, label=f"{date}, {name_of(one.hit.chunk)}"),)
         for date, one in sorted(lines, key=lambda line: line[0])
         if date
     ]
-    unknown = [(Labelled.of(one, name_of(one.hit.chunk)),) for date, one in lines if not date]
+    unknown = [(Labelled(quote=one, label=name_of(one.hit.chunk)),) for date, one in lines if not date]
     groups = [Group(heading="", lines=tuple(with_date)), Group(heading=texts.undated, lines=tuple(unknown))]
     return page(texts.timeline.format(topic=topic.text), groups)
 

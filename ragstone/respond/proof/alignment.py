@@ -16,8 +16,8 @@ from ragstone.language.facts import Word, form, initials, words
 from ragstone.respond.proof.figure import same
 from ragstone.respond.proof.figures import figures
 from ragstone.respond.proof.passages import Passage
-from ragstone.respond.proof.records import Quote
 from ragstone.respond.proof.said import Said
+from ragstone.respond.quote import Quote
 
 GAIN = 0.2
 """Share of a sentence that a second quote must add."""

@@ -20,8 +20,9 @@ from ragstone.core.protocols import ChatModel
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
 from ragstone.respond.proof.checker import SUPPORTED
-from ragstone.respond.proof.records import Checker, Proof, Quote
+from ragstone.respond.proof.records import Checker, Proof
 from ragstone.respond.proof.said import NOTHING, Said
+from ragstone.respond.quote import Quote
 from ragstone.services.chat import complete, new_key, objects, quoted
 
 MIN_QUOTE = 12
@@ -132,7 +133,7 @@ def _decided(proof: Proof, verdict: Checked | None, hits: Sequence[Hit]) -> Proo
         return Proof(state="supported", support=max(proof.support, SUPPORTED), quotes=proof.quotes or (quote,))
     if verdict.means == "no" and quote is not None:
         known = proof.reason if proof.state == "contradicted" else ""
-        reason = known or f"the passage says: {quote.span.of(quote.hit.chunk.text)}"
+        reason = known or f"the passage says: {quote.text}"
         return replace(proof, state="contradicted", support=min(proof.support, 1 - SUPPORTED), reason=reason)
     if verdict.means == "absent" and proof.state != "contradicted":
         reason = proof.reason or "no source says this"

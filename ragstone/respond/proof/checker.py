@@ -30,8 +30,9 @@ from ragstone.respond.proof.doubts import Doubt, doubtful_figures, doubtful_name
 from ragstone.respond.proof.lacking import lack_something
 from ragstone.respond.proof.passages import Passage, Passages
 from ragstone.respond.proof.polarity import turned
-from ragstone.respond.proof.records import UNCHECKED, Proof, Quote
+from ragstone.respond.proof.records import UNCHECKED, Proof
 from ragstone.respond.proof.said import NOTHING, Said
+from ragstone.respond.quote import Quote
 
 BIAS, BY_WORDS, BY_MODEL = 1.69, 0.94, 0.40
 """Coefficients of the support: of the share of the sentence that is found, and of the model's log odds."""

@@ -7,17 +7,10 @@ from typing import Protocol
 
 from ragstone.core.answers import FLAGGED, State
 from ragstone.core.frozen import frozen
-from ragstone.core.records import Hit, Span
+from ragstone.core.records import Hit
 from ragstone.core.request import Request
 from ragstone.respond.proof.said import NOTHING, Said
-
-
-@frozen
-class Quote:
-    """Quoted words of a hit; ``span`` refers to ``hit.chunk.text``."""
-
-    hit: Hit
-    span: Span
+from ragstone.respond.quote import Quote
 
 
 @frozen

@@ -30,6 +30,7 @@ from ragstone.respond.drafts import (
     moved,
     replayed,
 )
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
 from ragstone.respond.quoting.evidence_model import evidence_model, features_of
 from ragstone.respond.quoting.likely_passage import likely_draft
@@ -39,7 +40,6 @@ from ragstone.respond.quoting.quoted_text import have_rows, labels_of, written
 from ragstone.respond.quoting.quotes import (
     WHOLE_LISTS,
     Likely,
-    Quote,
     best,
     chosen,
     likely_of,

@@ -18,8 +18,8 @@ from ragstone.language import phrases
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.drafts import cite, joined, lack_lines
 from ragstone.respond.links import strip_links
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.quoted_text import marked, short_label
-from ragstone.respond.quoting.quotes import Quote
 from ragstone.respond.requirements.unmet import Lack
 from ragstone.respond.tables.answer import draft_of
 from ragstone.respond.tables.lookup import Looked

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ragstone.core.editions import edition_of
 from ragstone.core.question import Question
 from ragstone.core.records import Hit
-from ragstone.respond.quoting.quotes import Quote
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.rivals import are_versions
 from ragstone.respond.tables.features import TableCell, cells_of
 from ragstone.respond.tables.lookup import Looked

@@ -15,7 +15,7 @@ from ragstone.language.facts import Vocabulary, Word, words
 from ragstone.respond import passage_structure as structure
 from ragstone.respond.drafts import unmarked
 from ragstone.respond.links import strip_links, strip_links_from_code
-from ragstone.respond.quoting.quotes import Quote
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.scored import language_at_start, refers_back
 
 MAX_LABEL = 60

@@ -18,6 +18,7 @@ from ragstone.core.kinds import Kind
 from ragstone.core.question import Question
 from ragstone.core.records import Chunk, Hit, Span
 from ragstone.respond import passage_structure as structure
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.entries import entry_of
 from ragstone.respond.quoting.evidence_model import SentenceFeatures
 from ragstone.respond.quoting.scored import Sentence, Told, language_at_start
@@ -32,31 +33,6 @@ _TYPED: frozenset[Kind] = frozenset({"keywords", "statement"})
 """The kinds of questions that are none by their form."""
 _FEW = 2
 """Blanks of the shortest question of which a repetition is no accident."""
-
-
-@frozen
-class Quote:
-    """Words of one hit, in one piece; ``code`` is the code chunk that they introduce."""
-
-    hit: Hit
-    place: int
-    span: Span
-    code: Hit | None = None
-
-    @property
-    def text(self) -> str:
-        return self.span.of(self.hit.chunk.text)
-
-    @property
-    def is_code(self) -> bool:
-        """Whether it is a complete code chunk."""
-        return bool(self.hit.chunk.facts.get("is_code")) and len(self.text) == len(self.hit.chunk.text)
-
-    @property
-    def stands(self) -> tuple[int, int]:
-        """Return its start and end in the document."""
-        offset = self.hit.chunk.start
-        return offset + self.span.start, offset + self.span.end
 
 
 def quote_of(question: Question, sentence: Sentence, hits: Sequence[Hit]) -> Quote | None:

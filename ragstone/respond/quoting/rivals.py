@@ -25,9 +25,10 @@ from ragstone.respond.drafts import cite, moved
 from ragstone.respond.passage_structure import heading_above
 from ragstone.respond.proof.figure import Figure, same
 from ragstone.respond.proof.figures import figures
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quoted_text import written
-from ragstone.respond.quoting.quotes import Quote, words_of
+from ragstone.respond.quoting.quotes import words_of
 
 MOST = 5
 """Other statements that an answer shows."""

@@ -20,8 +20,8 @@ from ragstone.core.question import Question
 from ragstone.language.contacts import has_contact
 from ragstone.language.facts import form, words
 from ragstone.respond import passage_structure as structure
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.entries import entry_of
-from ragstone.respond.quoting.quotes import Quote
 from ragstone.respond.quoting.scored import Sentence
 
 Quotable = Sentence | Quote

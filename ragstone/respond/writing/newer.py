@@ -9,14 +9,11 @@ from ragstone.core.protocols import SentenceSplitter
 from ragstone.core.question import Question
 from ragstone.core.records import Hit
 from ragstone.core.table import table_of
-from ragstone.respond.proof import records as proof
-from ragstone.respond.quoting.quotes import Quote
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.rivals import MOST, rivals
 
 
-def newer(
-    cited: Sequence[proof.Quote], hits: Sequence[Hit], question: Question, sentences: SentenceSplitter
-) -> list[Quote]:
+def newer(cited: Sequence[Quote], hits: Sequence[Hit], question: Question, sentences: SentenceSplitter) -> list[Quote]:
     """Return what the newest versions say instead of what is cited, each sentence once, without what is cited itself.
 
     Args:
@@ -37,9 +34,8 @@ def newer(
             if family and hit.chunk.metadata.get(VERSION_OF) == family
             for quote in _sentences(place, hit, sentences)
         ]
-        said = Quote(hit=one.hit, place=0, span=one.span)
-        found = rivals(said, others, lambda _: 0.0, question) if others else None
-        if found and any(one.text == said.text for one in found.older):
+        found = rivals(one, others, lambda _: 0.0, question) if others else None
+        if found and any(older.text == one.text for older in found.older):
             out.setdefault((found.quote.hit.chunk.document_id, found.quote.stands[0]), found.quote)
     return [quote for stands, quote in out.items() if stands not in known][:MOST]
 

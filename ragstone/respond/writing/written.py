@@ -27,7 +27,8 @@ from ragstone.respond.drafts import cite, instead, refused, replayed
 from ragstone.respond.links import strip_links
 from ragstone.respond.passage_structure import ends_in_code
 from ragstone.respond.proof.by_model import ModelChecker
-from ragstone.respond.proof.records import UNCHECKED, Checker, Proof, Quote
+from ragstone.respond.proof.records import UNCHECKED, Checker, Proof
+from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.rivals import called
 from ragstone.respond.tables import TableReader
 from ragstone.respond.writing.claims import Claim, verdict
@@ -197,7 +198,7 @@ class WritingAnswerer:
         lead = f"\n\n{phrases(self._settings.language_for(question.language)).newer}"
         for quote in newer(cited, hits, question, self._sentences):
             text = f"{called(quote)}: {' '.join(strip_links(quote.text).split())}"
-            proof = Proof(state="supported", support=1.0, quotes=(Quote(hit=quote.hit, span=quote.span),))
+            proof = Proof(state="supported", support=1.0, quotes=(quote,))
             yield Proved(sentence=Sentence(before=f"{lead}\n", text=text, claimed=()), claim="nothing", proof=proof)
             lead = ""
 
