@@ -26,8 +26,10 @@ _TOKEN = re.compile(
 KEPT, LONGEST_KEPT = 512, 2000
 """Texts whose words are kept, and the characters of the longest; about 5 kB for a sentence and 50 kB for a passage."""
 _ACRONYM = 5
-STEM, _ENDING, _NAMED_ENDING = 4, 0.6, 0.75
-"""Two forms of a word share their first letters: at least this many, and this share of the longer form."""
+STEM = 4
+"""Two forms of a word share their first letters: at least this many, and a share of the longer form."""
+_ENDING, _TOPIC_ENDING, _NAMED_ENDING = 0.6, 0.7, 0.75
+"""That share for words of a sentence, of a topic and of a name."""
 
 
 def words(text: str) -> list[Word]:
@@ -64,10 +66,24 @@ def alike(first: str, second: str, *, name: bool = False) -> bool:
 
     A ``name`` must share more, because names have few endings and different names have much in common.
     """
+    return _begin_alike(first, second, _NAMED_ENDING if name else _ENDING)
+
+
+def alike_in_topic(first: str, second: str) -> bool:
+    """Return whether two lower-case words are forms of one, of which a topic or a heading may have either."""
+    return _begin_alike(first, second, _TOPIC_ENDING)
+
+
+def beginning_in_topic(word: str) -> str:
+    """Return the letters that every longer form of a word has, as `alike_in_topic` tells."""
+    return word[: max(STEM, round(_TOPIC_ENDING * len(word)))]
+
+
+def _begin_alike(first: str, second: str, share: float) -> bool:
     if first == second:
         return True
     shorter, longer = sorted((len(first), len(second)))
-    least = max(STEM, round((_NAMED_ENDING if name else _ENDING) * longer))
+    least = max(STEM, round(share * longer))
     return shorter >= least and first[:least] == second[:least]
 
 

@@ -22,6 +22,7 @@ from ragstone.core.protocols import ChatModel
 from ragstone.core.question import Question
 from ragstone.core.request import Request
 from ragstone.language import languages, lexicon, phrases
+from ragstone.language.facts import STEM
 from ragstone.services.chat import complete, new_key
 
 CONTEXT_ANSWER = 200
@@ -32,8 +33,6 @@ _MAX_QUESTION, _MAX_ANSWER = 500, 800
 """Characters of each question and answer that the model sees."""
 _MAX_ADDED = 300
 """Characters by which a rewriting may be longer than the question."""
-_STEM = 4
-"""Letters by which another form of a word is recognised."""
 _QUOTES = "\"'“”„«»`"
 _TASK = """\
 You rewrite the last question of a conversation so that it can be understood without the rest. Replace words such as
@@ -118,9 +117,9 @@ def keeps_words(question: Question, new: str) -> bool:
     if not new or len(new) > len(question.wording.typed) + _MAX_ADDED:
         return False
     words, lower = lexicon(question.language), new.lower()
-    stems = {word[:_STEM] for word in lower.replace("-", " ").split()} | {lower}
+    stems = {word[:STEM] for word in lower.replace("-", " ").split()} | {lower}
     return all(
-        word in lower or word[:_STEM] in stems
+        word in lower or word[:STEM] in stems
         for word in question.keywords
         if not words.refers.fullmatch(word) and not words.follows.fullmatch(word)
     )

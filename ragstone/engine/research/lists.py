@@ -37,12 +37,12 @@ from ragstone.engine.replied import hits_of_chunks
 from ragstone.engine.search import Search
 from ragstone.engine.whole_tables import rows_of
 from ragstone.index.keyword.analyze import STEM
+from ragstone.language.facts import alike_in_topic, beginning_in_topic
 from ragstone.language.facts import words as words_of
 from ragstone.language.talk import list_words
 from ragstone.query import steps
 from ragstone.question.wanted import WantedDocuments
 from ragstone.respond.drafts import cite
-from ragstone.respond.overview.topic import ALIKE, LEAST_LETTERS, is_form_of
 from ragstone.respond.replies import opening
 from ragstone.respond.tables.whole import EXACT, fitting_rows
 
@@ -248,13 +248,13 @@ class Lists:
         is called so.
         """
         kind = noun.casefold().rpartition(" ")[2]
-        beginning = kind[: max(LEAST_LETTERS, round(ALIKE * len(kind)))]
+        beginning = beginning_in_topic(kind)
         found = by_name.listing(MOST, wanted=beginning).documents if kind else ()
         folders = {name for one in found for name in one.document_id.casefold().split("/")[:-1]}
-        if not any(is_form_of(kind, name) for name in folders):
+        if not any(alike_in_topic(kind, name) for name in folders):
             return "", frozenset()
         said = {one.document_id: re.findall(r"[^\W_]+", f"{one.document_id} {one.title}".casefold()) for one in found}
-        return kind, frozenset(id for id, names in said.items() if any(is_form_of(kind, name) for name in names))
+        return kind, frozenset(id for id, names in said.items() if any(alike_in_topic(kind, name) for name in names))
 
 
 class _Subject:
@@ -308,7 +308,7 @@ class _Subject:
         mentions = steps.Mentions(text) if self._names else None
         names = [mentions is not None and mentions.has(name) for name in self._names]
         return names + [
-            word in said or bool(own & terms) or any(is_form_of(word, other) for other in said)
+            word in said or bool(own & terms) or any(alike_in_topic(word, other) for other in said)
             for word, own in zip(self._words, self._terms, strict=True)
         ]
 

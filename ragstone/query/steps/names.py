@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from ragstone.language import lexicon
+from ragstone.language.facts import STEM, alike
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
@@ -21,8 +22,6 @@ NAME = rf"(?<!\w){_CAPITAL}(?:(?:[ ]{_JOINS}){{0,2}}[ ](?:{_CAPITAL}|\d+))*"
 _NAME = re.compile(NAME)
 _BRACKETS = re.compile(r"\s*\([^)]*\)\s*$")
 _POSSESSIVE = re.compile(r"['’]s?(?![^\W_])")
-_STEM, _SHARED = 4, 0.75
-"""Two forms of a name share their first letters: at least this many, and this share of the longer form."""
 MAX_TEXT = 4000
 """Characters of a passage in which names are looked for."""
 
@@ -66,7 +65,7 @@ class Mentions:
     def __init__(self, text: str) -> None:
         self.words = words(text)
         self._distinct = frozenset(self.words)
-        self.beginnings = {word[:_STEM] for word in self._distinct}
+        self.beginnings = {word[:STEM] for word in self._distinct}
         """What the words begin with; the text has no name whose `beginning` is not among them."""
 
     def has(self, name: Sequence[str]) -> bool:
@@ -76,7 +75,7 @@ class Mentions:
         if len(name) == 1:
             (only,) = name
             return only in self._distinct or any(_same(word, only) for word in self._distinct if word.startswith(start))
-        if not self.beginnings.issuperset(word[:_STEM] for word in name[1:]):
+        if not self.beginnings.issuperset(word[:STEM] for word in name[1:]):
             return False
         places = (place for place, word in enumerate(self.words) if word.startswith(start))
         parts = (self.words[place : place + len(name)] for place in places)
@@ -85,16 +84,14 @@ class Mentions:
 
 def beginning(name: Sequence[str]) -> str:
     """Return what a text has at the beginning of a word if it has the name in any form."""
-    return name[0][:_STEM]
+    return name[0][:STEM]
 
 
 def _same(first: str, second: str) -> bool:
     """Return whether two lower-case words are forms of one name."""
     if first == second:
         return True
-    shorter, longer = sorted((len(first), len(second)))
-    least = max(_STEM, round(_SHARED * longer))
-    return shorter >= least and first[:least] == second[:least] and not (first[-1:].isdigit() or second[-1:].isdigit())
+    return alike(first, second, name=True) and not (first[-1:].isdigit() or second[-1:].isdigit())
 
 
 def without_stop_words(name: str) -> str:

@@ -11,7 +11,7 @@ from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit, date_of
 from ragstone.core.request import Request
 from ragstone.language import replies
-from ragstone.language.facts import words
+from ragstone.language.facts import alike_in_topic, words
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.telling import Told, quotable
 from ragstone.respond.quote import Quote
@@ -21,8 +21,6 @@ LEAST_WORDS = 0.6
 """Share of the words of a topic, by how rare they are, that a passage about it has."""
 MOST_SENTENCES, EACH = 10, 3
 """Sentences of a digest, and of one document in it."""
-LEAST_LETTERS, ALIKE = 4, 0.7
-"""Forms of one word have so many first letters in common: at least this many, and this share of the longer form."""
 LEAST_DATED = 2
 """Dated documents that make a timeline."""
 
@@ -38,7 +36,7 @@ class Topic:
     def share(self, text: str) -> float:
         """Return the share of the words of the topic that a text has, by how rare they are: 0 to 1."""
         said, whole = {word.lower for word in words(text)}, sum(self._weights)
-        held = [any(is_form_of(asked, word) for word in said) for asked in self._asked]
+        held = [any(alike_in_topic(asked, word) for word in said) for asked in self._asked]
         if not whole:  # no document has the words
             return float(bool(held) and all(held))
         return sum(weight for has, weight in zip(held, self._weights, strict=True) if has) / whole
@@ -65,13 +63,6 @@ class Topic:
         """Return the sentences that have a word of the topic; all that can be quoted if none has."""
         every = quotable(hits, sentences)
         return [one for one in every if self.share(one.text)] or every
-
-
-def is_form_of(first: str, second: str) -> bool:
-    """Return whether two words begin alike, as forms of one word do."""
-    shorter, longer = sorted((len(first), len(second)))
-    least = max(LEAST_LETTERS, round(ALIKE * longer))
-    return first == second or (shorter >= least and first[:least] == second[:least])
 
 
 def digest(

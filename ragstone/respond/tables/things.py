@@ -14,8 +14,7 @@ from itertools import chain
 from ragstone.core.frozen import frozen
 from ragstone.core.record import rows_in
 from ragstone.core.records import Hit
-from ragstone.language.facts import words
-from ragstone.respond.overview.topic import is_form_of
+from ragstone.language.facts import alike_in_topic, words
 from ragstone.respond.tables.answer import unit_of
 from ragstone.respond.tables.asked import items, named_in
 from ragstone.respond.tables.dates import QUARTER, dates
@@ -167,7 +166,7 @@ def _is_about(title: str, aspect: str) -> bool:
 def _begins(text: str, thing: str) -> bool:
     """Return whether a text begins with the first word of a thing."""
     said, name = (next(iter(words(one)), None) for one in (text, thing))
-    return said is not None and name is not None and is_form_of(name.lower, said.lower)
+    return said is not None and name is not None and alike_in_topic(name.lower, said.lower)
 
 
 def _when(heading: str) -> tuple[int, int] | None:

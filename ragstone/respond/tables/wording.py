@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ragstone.language.facts import alike, words
-from ragstone.respond.overview.topic import is_form_of
+from ragstone.language.facts import alike, alike_in_topic, words
 
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
@@ -49,7 +48,7 @@ def contains(text: str, part: str) -> bool:
 def has_words(text: str, name: str) -> bool:
     """Return whether a text has all words of a name, in any form."""
     said = [one.lower for one in words(text)]
-    return all(any(is_form_of(one.lower, other) for other in said) for one in words(name) if not one.stop)
+    return all(any(alike_in_topic(one.lower, other) for other in said) for one in words(name) if not one.stop)
 
 
 def distinct(texts: Iterable[str]) -> tuple[str, ...]:
