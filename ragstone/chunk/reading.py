@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 from ragstone.chunk.sentence import abbreviation, begins_block, begins_sentence, sentences
-from ragstone.core.records import Span
+from ragstone.core.span import Span, line_start
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
 
@@ -189,7 +189,7 @@ def _was_wrapped(text: str, previous: Span, sentence: Span) -> bool:
     """
     if text[previous.end : sentence.start].strip(" \t") != "\n" or _STOPPED.search(previous.of(text)):
         return False
-    start = text.rfind("\n", 0, previous.end) + 1
+    start = line_start(text, previous.end)
     line, below = text[start : previous.end], text[sentence.start :].partition("\n")[0]
     if len(line) < _WRAPPED or begins_block(line, below):
         return False

@@ -25,6 +25,17 @@ class Span:
         return self.start <= other.start and other.end <= self.end
 
 
+def line_start(text: str, at: int) -> int:
+    """Return where the line begins in which a place of a text stands."""
+    return text.rfind("\n", 0, at) + 1
+
+
+def line_end(text: str, at: int) -> int:
+    """Return where the line ends in which a place of a text stands, without its line break."""
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
 def lines_of(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
     """Yield the lines between two places of a text that are not blank, with their indentation."""
     at = start

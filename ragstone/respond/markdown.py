@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragstone.core.span import Span
+from ragstone.core.span import Span, line_start
 from ragstone.respond.passage_structure import HEADING_WORDS, ends_in_code
 
 _ROW = re.compile(r"\s*\|.*\|\s*", re.DOTALL)
@@ -31,7 +31,7 @@ def is_item(sentence: str) -> bool:
 
 def is_marker(text: str, span: Span) -> bool:
     """Return whether a number is that of an item of a list or of a heading, at the beginning of its line."""
-    line = text[text.rfind("\n", 0, span.start) + 1 :]
+    line = text[line_start(text, span.start) :]
     found = _MARKER.match(line)
     return found is not None and found.start("number") == span.start - (len(text) - len(line))
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from ragstone.core.records import Span
+from ragstone.core.span import Span, line_end, line_start
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
 
@@ -59,7 +59,7 @@ _CLOSING = "\"'”’“»)]*_`"
 
 def is_heading(text: str, span: Span) -> bool:
     """Return whether a sentence is a heading: marked as one, or short, on its own line, without closing punctuation."""
-    start, end = text.rfind("\n", 0, span.start) + 1, _line_end(text, span.end)
+    start, end = line_start(text, span.start), line_end(text, span.end)
     line = text[start:end].strip()
     if _FENCE.match(line):
         return False
@@ -69,8 +69,8 @@ def is_heading(text: str, span: Span) -> bool:
         return False  # one sentence of several
     if line.rstrip(_CLOSING).endswith(_ENDS) or (_ITEM.match(line) and not _is_numbered_heading(text, start, end)):
         return False
-    above = text[text.rfind("\n", 0, start - 1) + 1 : max(start - 1, 0)].strip() if start else ""
-    below = text[end + 1 : _line_end(text, end + 1)].strip() if end < len(text) else ""
+    above = text[line_start(text, start - 1) : max(start - 1, 0)].strip() if start else ""
+    below = text[end + 1 : line_end(text, end + 1)].strip() if end < len(text) else ""
     stands_apart = not above and not below and end < len(text)
     # A text without blank lines: "Prices this year" above a paragraph.
     stands_above = (not above or above.rstrip(_CLOSING).endswith(_ENDS)) and len(below) >= _TIMES_LONGER * len(line)
@@ -102,7 +102,7 @@ def _headings(text: str) -> tuple[Span, ...]:
 
 def without_asides(text: str) -> str:
     """Return a text without what it says in brackets, such as the unit in a heading of a table."""
-    return _ASIDE.sub("", text)
+    return _ASIDE.sub(" ", text)
 
 
 def is_only_heading(text: str) -> bool:
@@ -137,7 +137,7 @@ def is_caption(text: str, span: Span) -> bool:
 
     It begins a line as "Table 3:", or follows that there. A long one with a full stop says something.
     """
-    line = text[text.rfind("\n", 0, span.start) + 1 : span.end].lstrip(" \t*_>#")
+    line = text[line_start(text, span.start) : span.end].lstrip(" \t*_>#")
     label = _caption().match(line)
     if label is None:
         return False
@@ -227,11 +227,11 @@ def with_introduced(text: str, span: Span, longest: int = MAX_QUOTE) -> Span:
     if not span.of(text).rstrip(_CLOSING).endswith(":"):
         return span
     start = _after_blank(text, span.end)
-    line = text[start : _line_end(text, start)]
+    line = text[start : line_end(text, start)]
     if _is_label(line) or _DIRECTIVE.fullmatch(line):
         after = _after_blank(text, start)
-        if code_around(text, after) or _INDENTED_CODE.match(text[after : _line_end(text, after)]):
-            start, line = after, text[after : _line_end(text, after)]
+        if code_around(text, after) or _INDENTED_CODE.match(text[after : line_end(text, after)]):
+            start, line = after, text[after : line_end(text, after)]
     if code := code_around(text, start):
         return _within_limit(span, longest, code.end)
     if _ITEM.match(line):
@@ -254,11 +254,11 @@ def list_around(text: str, span: Span, longest: int = MAX_QUOTE, *, any_list: bo
     """
     if not is_item(text, span):
         return None
-    start = text.rfind("\n", 0, span.start) + 1
-    while start > 0 and _belongs_to_list(line := text[text.rfind("\n", 0, start - 1) + 1 : start - 1]):
+    start = line_start(text, span.start)
+    while start > 0 and _belongs_to_list(line := text[line_start(text, start - 1) : start - 1]):
         start -= len(line) + 1
     first, above = start, text[:start].rstrip()
-    introduction = text.rfind("\n", 0, len(above)) + 1
+    introduction = line_start(text, len(above))
     if above.rstrip(_CLOSING).endswith(":") and not is_heading(text, Span(start=introduction, end=len(above))):
         start = introduction + len(text[introduction:]) - len(text[introduction:].lstrip())
     elif not any_list and not _STEP.match(text, first):
@@ -275,9 +275,9 @@ def item_around(text: str, span: Span) -> Span | None:
     Such an item ends as a sentence does, as the points of minutes and the rules of a house do. None for others: those
     of "Bring: a towel, a lock" say nothing without their list.
     """
-    start = text.rfind("\n", 0, span.start) + 1
-    while start > 0 and not _ITEM.match(text, start) and _belongs_to_list(text[start : _line_end(text, start)]):
-        start = text.rfind("\n", 0, start - 1) + 1
+    start = line_start(text, span.start)
+    while start > 0 and not _ITEM.match(text, start) and _belongs_to_list(text[start : line_end(text, start)]):
+        start = line_start(text, start - 1)
     mark = _ITEM.match(text, start)
     if mark is None:
         return None
@@ -306,10 +306,10 @@ def with_term(text: str, span: Span) -> Span:
     """
     if (name := _name_above(text, span)) is not None:
         return Span(start=name, end=span.end)
-    start = text.rfind("\n", 0, span.start) + 1
+    start = line_start(text, span.start)
     depth = _indent(text[start : span.end])
     while depth and start and span.start - start <= _TERM_ABOVE:
-        above = text.rfind("\n", 0, start - 1) + 1
+        above = line_start(text, start - 1)
         line = text[above : start - 1]
         if not line.strip():
             break
@@ -325,7 +325,7 @@ def _name_above(text: str, span: Span) -> int | None:
     paragraph = text.rfind("\n\n", 0, span.start)
     if paragraph < 0 or span.start - paragraph > _TERM_ABOVE:
         return None
-    above = text.rfind("\n", 0, paragraph) + 1
+    above = line_start(text, paragraph)
     line = text[above:paragraph]
     stands_alone = not above or text[:above].endswith("\n\n")
     return above + _indent(line) if stands_alone and _PROGRAM_NAME.fullmatch(line.strip()) else None
@@ -362,8 +362,8 @@ def _list_ends(text: str, start: int) -> Iterator[int]:
     end = 0
     wrapped = False
     while start < len(text):
-        line_end = _line_end(text, start)
-        line = text[start:line_end]
+        stop = line_end(text, start)
+        line = text[start:stop]
         begins = _ITEM.match(line)
         if line.strip() and not begins and not _INDENTED.match(line) and not (wrapped and not _begins_anew(line)):
             break
@@ -371,8 +371,8 @@ def _list_ends(text: str, start: int) -> Iterator[int]:
             yield end
         wrapped = len(line.rstrip()) >= _WRAPPED and not line.rstrip().rstrip(_CLOSING).endswith(_ENDS)
         if line.strip():
-            end = line_end
-        start = line_end + 1
+            end = stop
+        start = stop + 1
     yield end
 
 
@@ -382,8 +382,8 @@ def _unmarked_ends(text: str, start: int) -> list[int]:
     A single line between blank lines is one, too, if no other short line follows: a command.
     """
     ends: list[int] = []
-    while start < len(text) and _is_unmarked(text[start : _line_end(text, start)]):
-        ends.append(_line_end(text, start))
+    while start < len(text) and _is_unmarked(text[start : line_end(text, start)]):
+        ends.append(line_end(text, start))
         start = ends[-1] + 1
     is_list = len(ends) >= _LEAST_ITEMS or (ends and _stands_alone(text, ends[0]))
     return ends if is_list else []
@@ -397,23 +397,23 @@ def _is_unmarked(line: str) -> bool:
 
 def _stands_alone(text: str, end: int) -> bool:
     """Return whether blank lines are around the line that ends here, and the next one is no short line or label."""
-    start = text.rfind("\n", 0, end) + 1
+    start = line_start(text, end)
     after = _after_blank(text, end)
-    apart = text[:start].endswith("\n\n") and not text[end : _line_end(text, end + 1)].strip()
-    return apart and not _is_label(text[start:end]) and not _is_unmarked(text[after : _line_end(text, after)])
+    apart = text[:start].endswith("\n\n") and not text[end : line_end(text, end + 1)].strip()
+    return apart and not _is_label(text[start:end]) and not _is_unmarked(text[after : line_end(text, after)])
 
 
 def _indented_ends(text: str, start: int) -> Iterator[int]:
     """Yield the end of a block of indented code."""
     end = start
     while start < len(text):
-        line_end = _line_end(text, start)
-        line = text[start:line_end]
+        stop = line_end(text, start)
+        line = text[start:stop]
         if line.strip() and not _INDENTED_CODE.match(line):
             break
         if line.strip():
-            end = line_end
-        start = line_end + 1
+            end = stop
+        start = stop + 1
     yield end
 
 
@@ -425,20 +425,15 @@ def _within_limit(span: Span, longest: int, *ends: int) -> Span:
 
 def _after_blank(text: str, position: int) -> int:
     """Return the start of the first non-blank line after the one at this position."""
-    start = _line_end(text, position) + 1
-    while start < len(text) and not text[start : _line_end(text, start)].strip():
-        start = _line_end(text, start) + 1
+    start = line_end(text, position) + 1
+    while start < len(text) and not text[start : line_end(text, start)].strip():
+        start = line_end(text, start) + 1
     return min(start, len(text))
 
 
 def _line_of(text: str, span: Span) -> str:
     """Return the line in which a sentence begins."""
-    return text[text.rfind("\n", 0, span.start) + 1 : _line_end(text, span.start)].lstrip()
-
-
-def _line_end(text: str, position: int) -> int:
-    end = text.find("\n", position)
-    return len(text) if end < 0 else end
+    return text[line_start(text, span.start) : line_end(text, span.start)].lstrip()
 
 
 @cache

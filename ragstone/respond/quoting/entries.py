@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 from ragstone.core.question import Question
-from ragstone.core.records import Span
+from ragstone.core.span import Span, line_end, line_start
 from ragstone.language.facts import form, words
 from ragstone.language.message import messages_in
 
@@ -32,9 +32,9 @@ def entry_of(question: Question, text: str, span: Span) -> Span | None:
     asked = _term(question)
     if not asked:
         return None
-    start = text.rfind("\n", 0, span.start) + 1
+    start = line_start(text, span.start)
     while start and _INDENTED.match(text, start):
-        start = text.rfind("\n", 0, start - 1) + 1
+        start = line_start(text, start - 1)
     entry = _ENTRY.match(text, start)
     if entry is None or not _is_about(asked, entry["head"], text[entry.end() :]):
         return None
@@ -65,17 +65,12 @@ def _term(question: Question) -> frozenset[str]:
 
 def _end(text: str, start: int) -> int:
     """Return where an entry ends: at the last of its lines that are indented, or into which it was wrapped."""
-    end = _line_end(text, start)
+    end = line_end(text, start)
     while end < len(text):
-        after = _line_end(text, end + 1)
+        after = line_end(text, end + 1)
         line = text[end + 1 : after]
         is_wrapped = not text[start:end].rstrip().endswith(_ENDS) and not _ENTRY.match(line)
         if not line.strip() or not (_INDENTED.match(line) or is_wrapped):
             break
         end = after
     return end
-
-
-def _line_end(text: str, position: int) -> int:
-    end = text.find("\n", position)
-    return len(text) if end < 0 else end

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ragstone.core.frozen import frozen
 from ragstone.core.headings import question_above
 from ragstone.core.question import Question
+from ragstone.core.span import line_start
 from ragstone.language.contacts import has_contact
 from ragstone.language.facts import form, words
 from ragstone.respond import passage_structure as structure
@@ -79,7 +80,7 @@ _CODED = re.compile(
 def _explains_code(question: Question, said: Quotable) -> bool:
     """Return whether the line of a sentence begins with the code that a question asks for, and says what it means."""
     text = said.hit.chunk.text
-    line = _CODED.match(text, text.rfind("\n", 0, said.span.start) + 1)
+    line = _CODED.match(text, line_start(text, said.span.start))
     own = (f"{(line['letters'] or '').lower()}{line['digits']}", line["digits"]) if line else ()
     return any(code in own for code in question.asks.codes)
 

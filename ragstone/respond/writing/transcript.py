@@ -14,7 +14,7 @@ from html import unescape
 
 from ragstone.core.frozen import frozen
 from ragstone.core.protocols import SentenceSplitter
-from ragstone.core.records import Span
+from ragstone.core.span import Span, line_start
 from ragstone.respond.links import break_links, replace_links, strip_links_from_code
 from ragstone.respond.writing.marks import Marks, named_in_parentheses
 
@@ -220,7 +220,7 @@ class Transcript:
         """Return whether two sentences are in one row of a table, or in one run of bold words."""
         if "\n" in self._open[first.end : after.start] or after.end - first.start > MAX_SENTENCE:
             return False
-        if self._open[self._open.rfind("\n", 0, first.start) + 1 : first.end].lstrip().startswith("|"):
+        if self._open[line_start(self._open, first.start) : first.end].lstrip().startswith("|"):
             return True
         line_end = self._open.find("\n", first.end, end)
         if line_end < 0 and not ended and self._may_go_on(first, after, end):
