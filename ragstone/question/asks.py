@@ -17,6 +17,7 @@ from ragstone.language.message import messages_in
 from ragstone.language.money import MARK, currency_of
 from ragstone.language.talk import amount_columns, amount_verbs, limit_words, list_words
 from ragstone.respond.tables.asked import terms
+from ragstone.respond.tables.calculate import MEAN
 
 _DIFFERENCE = re.compile(
     r"\bhow (?:much|many) (?:more|less|fewer|higher|lower|larger|smaller|greater|cheaper|dearer)\b"
@@ -25,7 +26,6 @@ _DIFFERENCE = re.compile(
     r"|\bdifference\b|\bhow (?:much )?(?:did|has|have)\b.*\b(?:change|grow|increase|decrease|fall|rise|decline)"
     r"|\b(?:change|increase|decrease|growth|decline|rise|fall)\b.*\b(?:in|of|from|between)\b"
 )
-_MEAN = re.compile(r"(?<!weighted[ -])\b(?:average|mean)\b")
 _MEANING = re.compile(r"\b(?:do|does|did)\b.*\bmean\b")
 _SUM = re.compile(
     r"\b(?:sum|combined|cumulative|altogether|added up|add up|together)\b|\btotal\b.*\bboth\b|\bin total\W*$"
@@ -86,7 +86,7 @@ def _codes(lower: str, words: Sequence[Word]) -> tuple[str, ...]:
 
 def _operation(lower: str) -> Operation | None:
     """Return what a question asks to calculate from several figures; None if nothing."""
-    difference, mean = _DIFFERENCE.search(lower), None if _MEANING.search(lower) else _MEAN.search(lower)
+    difference, mean = _DIFFERENCE.search(lower), None if _MEANING.search(lower) else MEAN.search(lower)
     if _REASON.search(lower):
         return None
     if mean and not (difference and difference.start() < mean.start()):

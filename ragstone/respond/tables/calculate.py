@@ -12,7 +12,8 @@ from ragstone.language.money import MARK, currencies
 
 MAX_FIGURE = 100
 """Characters of a cell that is a figure."""
-_MEAN = re.compile(r"(?<!weighted[ -])\b(?:average|mean)\b")
+MEAN = re.compile(r"(?<!weighted[ -])\b(?:average|mean)\b")
+"""A mean that can be calculated from the figures alone."""
 _FIGURE = re.compile(
     rf"([(\-–−]?)(?:\s|{MARK})*([(\-–−]?)\s*((?:\d{{1,3}}(?:,\d{{2,3}})*,\d{{3}}|\d+)(?:\.\d+)?)(?:\s*{MARK})?\s*\)?"
 )
@@ -37,7 +38,7 @@ def calculation(wanted: Operation | None, cells: Sequence[Cell]) -> str:
         return ""
     terms = " + ".join(map(_term, figures))
     if wanted == "mean":
-        is_one = _MEAN.search(" ".join(cells[0].label).lower())
+        is_one = MEAN.search(" ".join(cells[0].label).lower())
         return "" if is_one else f"({terms}) ÷ {len(figures)} = {_mean(figures)}"
     if wanted == "sum":
         return f"{terms} = {_shown(sum(figures, start=Decimal()))}"

@@ -23,6 +23,7 @@ from ragstone.language.money import MARK, currencies
 from ragstone.language.numbers import is_year, normalised, value_of
 from ragstone.language.talk import amount_columns
 from ragstone.language.words import any_of
+from ragstone.respond.passage_structure import without_asides
 from ragstone.respond.tables.dates import Dates
 from ragstone.respond.tables.wording import is_same, normalized, singular
 
@@ -30,7 +31,6 @@ _NUMBER = r"(?:\d{1,3}(?:[.,\u00a0\u202f ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)
 _UNIT = r"(?:[^\W\d_]{1,15}\b|[%°])"
 _DASH = r"[-–—…]|\.\.+"
 _BEFORE = r"(?<![\d:.,/\w-])"
-_IN_BRACKETS = re.compile(r"\([^()]*\)")
 _LONGEST = 100
 """Characters of a cell that may be a range."""
 _BOUNDED = 3
@@ -347,7 +347,7 @@ def _pairs(columns: tuple[tuple[str, ...], ...]) -> tuple[tuple[int, int, str], 
 
 def _side(heading: str, side: str) -> str | None:
     """Return what a heading says beside that it is of first or last values; None if it does not say so."""
-    said = normalized(_IN_BRACKETS.sub(" ", plain(heading)))
+    said = normalized(without_asides(plain(heading)))
     found = _sides(side).fullmatch(said)
     return (found["before"] or found["after"] or "") if found else None
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,13 +14,12 @@ from ragstone.core.frozen import frozen
 from ragstone.core.record import rows_in
 from ragstone.core.records import Hit
 from ragstone.language.facts import alike_in_topic, words
+from ragstone.respond.passage_structure import without_asides
 from ragstone.respond.tables.answer import unit_of
 from ragstone.respond.tables.asked import items, named_in
 from ragstone.respond.tables.dates import QUARTER, dates
 from ragstone.respond.tables.features import TableCell
 from ragstone.respond.tables.wording import distinct, has_words
-
-_IN_BRACKETS = re.compile(r"\([^()]*\)")
 
 
 @frozen
@@ -171,7 +169,7 @@ def _begins(text: str, thing: str) -> bool:
 
 def _when(heading: str) -> tuple[int, int] | None:
     """Return the year of a heading and its last month, 0 if it names none; None if it says more than when."""
-    text = _IN_BRACKETS.sub(" ", heading)
+    text = without_asides(heading)
     found = dates(text)
     if not found.years or any(not word.stop and not found.covers(word.span) for word in words(text)):
         return None
