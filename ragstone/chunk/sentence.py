@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Literal, get_args
 
 from ragstone.chunk.units import CJK, PARAGRAPH_BREAK, trim
+from ragstone.core.line_marks import BULLETS, HASHES
 from ragstone.core.records import Span
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
@@ -40,8 +41,8 @@ _PLAIN_WORD = re.compile(r"(?:^|[\s(])(?:[^\W\d_]{3,}|\d{4})$")
 _LONGEST_WORD = 24
 """Characters before a full stop to examine: enough for any abbreviation and the word before it."""
 
-_ITEM = re.compile(r"\s*(?:[-*+•‣◦▪●·–]\s|\(?\d{1,3}(?:\.\d{1,3})*[.)]\s|\(?[A-Za-z]\)\s|#{1,6}\s|\|)")
-_ALONE = re.compile(r"\s*(?:#{1,6}\s|\||([=\-*_~])\1{2,}\s*$)")
+_ITEM = re.compile(rf"\s*(?:[{BULLETS}]\s|\(?\d{{1,3}}(?:\.\d{{1,3}})*[.)]\s|\(?[A-Za-z]\)\s|{HASHES}\s|\|)")
+_ALONE = re.compile(rf"\s*(?:{HASHES}\s|\||([=\-*_~])\1{{2,}}\s*$)")
 _FIRST_WORD = re.compile(rf"\s*([{CJK}]|[^\s{CJK}]*)")
 _NARROW = 40
 """If all lines of a paragraph are shorter, they were not wrapped to fit a page."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from ragstone.core.frozen import frozen
 from ragstone.core.headings import is_question
+from ragstone.core.line_marks import BULLETS
 from ragstone.core.question import Wishes
 from ragstone.language import lexicon, plain
 from ragstone.language.files import tried
@@ -187,7 +188,7 @@ def _joined(first: Wishes, second: Wishes) -> Wishes:
 _MOST = 6
 """Questions of a message that are answered one by one; the last one has the rest."""
 _END = re.compile(r"(?<=[?？؟])\s+")
-_NUMBER = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.)]|[a-z]\))\s+")
+_NUMBER = re.compile(rf"^\s*(?:[{BULLETS}]|\(?\d{{1,2}}[.)]|[a-z]\))\s+")
 _STOPS = re.compile(r"[.!]\s")
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ragstone.core.line_marks import BULLETS, HASHES
 from ragstone.core.span import Span, line_start
-from ragstone.respond.passage_structure import HEADING_WORDS, ends_in_code
+from ragstone.respond.passage_structure import HEADING_WORDS, ITEM, ends_in_code
 
 _ROW = re.compile(r"\s*\|.*\|\s*", re.DOTALL)
 _RULE = re.compile(r"[\s|:*_=-]*")
-_ITEM = re.compile(r"\s*(?:[-*+•‣–]|\(?\d{1,3}[.)]|\(?[A-Za-z][.)])\s")
-_MARKER = re.compile(r"\s*(?:(?:[-*+•‣–>]|#{1,6})\s+)*(?:\*\*|__)?\(?(?P<number>\d{1,3})[.)](?=\s)")
-_HASHES = re.compile(r"\s*#{1,6}\s")
+_MARKER = re.compile(rf"\s*(?:(?:[{BULLETS}>]|{HASHES})\s+)*(?:\*\*|__)?\(?(?P<number>\d{{1,3}})[.)](?=\s)")
+_HASHES = re.compile(rf"\s*{HASHES}\s")
 _BOLD_LINE = re.compile(r"\s*(\*\*|__)(?P<words>[^*_]+)\1:?\s*")
 _SIGNS = re.compile(
-    r"^\s*(?:(?:[-*+>•]|#{1,6}|\d{1,3}[.)])\s+)+|\*\*|__|~~|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)|`", re.MULTILINE
+    rf"^\s*(?:(?:[{BULLETS}>]|{HASHES}|\d{{1,3}}[.)])\s+)+"
+    r"|\*\*|__|~~|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)|`",
+    re.MULTILINE,
 )
 
 
@@ -26,7 +28,7 @@ def is_row(sentence: str) -> bool:
 
 def is_item(sentence: str) -> bool:
     """Return whether a sentence begins an item of a list."""
-    return bool(_ITEM.match(sentence))
+    return bool(ITEM.match(sentence.lstrip()))
 
 
 def is_marker(text: str, span: Span) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
+from ragstone.core.line_marks import BULLETS, HASHES
 from ragstone.core.span import Span, line_end, line_start
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
@@ -26,10 +27,11 @@ _TIMES_LONGER = 2
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _LINE = re.compile(r"^[ \t]*\S[^\n]*$", re.MULTILINE)
-_HASHES = re.compile(r"#{1,6}[ \t]")
+_HASHES = re.compile(rf"{HASHES}[ \t]")
 _LINKS = re.compile(r"(?:\[?!?\[[^\[\]]*\]\([^()]*\)(?:\]\([^()]*\))?[\s|]*|<!--.*?-->\s*)+", re.DOTALL)
 _UNDERLINE = re.compile(r"\n {0,3}(=+|-{3,})[ \t]*(?:\n|$)")
-_ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪●·–][ \t]|\(?(?:\d{1,3}|[A-Za-z])[.)][ \t])")
+ITEM = re.compile(rf"[ \t]*(?:[{BULLETS}]|\(?(?:\d{{1,3}}|[A-Za-z])[.)])[ \t]")
+"""The mark of a list item at the beginning of a line."""
 _STEP = re.compile(r"[ \t]*\(?\d{1,2}[.)][ \t]")
 _NUMBERED = re.compile(r"[ \t]*(\d{1,2})[.)][ \t]")
 _INDENTED = re.compile(r"[ \t]{2,}\S")
@@ -67,7 +69,7 @@ def is_heading(text: str, span: Span) -> bool:
         return True
     if span.of(text).strip() not in (line, line.strip("*_ "), _NUMBERED.sub("", line)):
         return False  # one sentence of several
-    if line.rstrip(_CLOSING).endswith(_ENDS) or (_ITEM.match(line) and not _is_numbered_heading(text, start, end)):
+    if line.rstrip(_CLOSING).endswith(_ENDS) or (ITEM.match(line) and not _is_numbered_heading(text, start, end)):
         return False
     above = text[line_start(text, start - 1) : max(start - 1, 0)].strip() if start else ""
     below = text[end + 1 : line_end(text, end + 1)].strip() if end < len(text) else ""
@@ -148,12 +150,12 @@ def is_caption(text: str, span: Span) -> bool:
 
 def is_item(text: str, span: Span) -> bool:
     """Return whether a sentence begins in a line that is a list item."""
-    return _ITEM.match(_line_of(text, span)) is not None
+    return ITEM.match(_line_of(text, span)) is not None
 
 
 def is_mark(text: str) -> bool:
     """Return whether a text is only the mark of a list item."""
-    return _ITEM.fullmatch(text) is not None
+    return ITEM.fullmatch(text) is not None
 
 
 def is_step(text: str, span: Span) -> bool:
@@ -180,7 +182,7 @@ def has_lines(quote: str) -> bool:
         return True
     if first.rstrip(_CLOSING).endswith(":") and any(_unmarked_ends(quote, _after_blank(quote, 0))):
         return True
-    return any(_ITEM.match(line) or _INDENTED_CODE.match(line) or _FENCE.match(line) for line in rest)
+    return any(ITEM.match(line) or _INDENTED_CODE.match(line) or _FENCE.match(line) for line in rest)
 
 
 def unwrapped(quote: str) -> str:
@@ -199,7 +201,7 @@ def unwrapped(quote: str) -> str:
             lines[-1] += f" {text}"
         elif text:
             lines.append(line.rstrip())
-        is_code = bool(fence or mark or (not wrapped and _INDENTED_CODE.match(line) and not _ITEM.match(line)))
+        is_code = bool(fence or mark or (not wrapped and _INDENTED_CODE.match(line) and not ITEM.match(line)))
         if mark:
             fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
         wrapped = len(text) >= _WRAPPED and not is_code and not text.startswith((*_TABLE, "#"))
@@ -208,7 +210,7 @@ def unwrapped(quote: str) -> str:
 
 def _begins_anew(line: str) -> bool:
     """Return whether a line begins something else than the one before: an item, a heading, a row of a table."""
-    return bool(_ITEM.match(line) or _HASHES.match(line)) or line.startswith(_TABLE)
+    return bool(ITEM.match(line) or _HASHES.match(line)) or line.startswith(_TABLE)
 
 
 def ends_in_code(quote: str) -> bool:
@@ -234,7 +236,7 @@ def with_introduced(text: str, span: Span, longest: int = MAX_QUOTE) -> Span:
             start, line = after, text[after : line_end(text, after)]
     if code := code_around(text, start):
         return _within_limit(span, longest, code.end)
-    if _ITEM.match(line):
+    if ITEM.match(line):
         return _within_limit(span, longest, *_list_ends(text, start))
     if _INDENTED_CODE.match(line):
         return _within_limit(span, longest, *_indented_ends(text, start))
@@ -276,9 +278,9 @@ def item_around(text: str, span: Span) -> Span | None:
     of "Bring: a towel, a lock" say nothing without their list.
     """
     start = line_start(text, span.start)
-    while start > 0 and not _ITEM.match(text, start) and _belongs_to_list(text[start : line_end(text, start)]):
+    while start > 0 and not ITEM.match(text, start) and _belongs_to_list(text[start : line_end(text, start)]):
         start = line_start(text, start - 1)
-    mark = _ITEM.match(text, start)
+    mark = ITEM.match(text, start)
     if mark is None:
         return None
     item = Span(start=min(mark.end(), span.start), end=next(_list_ends(text, start)))
@@ -314,7 +316,7 @@ def with_term(text: str, span: Span) -> Span:
         if not line.strip():
             break
         if _indent(line) < depth:
-            is_term = len(line.split()) <= HEADING_WORDS and not line.rstrip().endswith(_ENDS) and not _ITEM.match(line)
+            is_term = len(line.split()) <= HEADING_WORDS and not line.rstrip().endswith(_ENDS) and not ITEM.match(line)
             return Span(start=above + _indent(line), end=span.end) if is_term else span
         start = above
     return span
@@ -343,18 +345,18 @@ def introduces_next_chunk(text: str, span: Span) -> bool:
 
 def _is_label(line: str) -> bool:
     words = line.split()
-    return 0 < len(words) <= _LABEL_WORDS and "\n" not in line and not line.endswith(_ENDS) and not _ITEM.match(line)
+    return 0 < len(words) <= _LABEL_WORDS and "\n" not in line and not line.endswith(_ENDS) and not ITEM.match(line)
 
 
 def _is_block_line(line: str) -> bool:
     words = line.split()
     titled = all(word.strip("(").istitle() or len(word) <= len("and") for word in words)
     short = len(words) <= (_TITLE_WORDS if titled else _LINE_WORDS) and not line.rstrip(_CLOSING).endswith(_ENDS)
-    return short and bool(line.strip()) and not _ITEM.match(line) and not line.startswith((*_TABLE, "#", "```"))
+    return short and bool(line.strip()) and not ITEM.match(line) and not line.startswith((*_TABLE, "#", "```"))
 
 
 def _belongs_to_list(line: str) -> bool:
-    return bool(line.strip()) and (_ITEM.match(line) is not None or _INDENTED.match(line) is not None)
+    return bool(line.strip()) and (ITEM.match(line) is not None or _INDENTED.match(line) is not None)
 
 
 def _list_ends(text: str, start: int) -> Iterator[int]:
@@ -364,7 +366,7 @@ def _list_ends(text: str, start: int) -> Iterator[int]:
     while start < len(text):
         stop = line_end(text, start)
         line = text[start:stop]
-        begins = _ITEM.match(line)
+        begins = ITEM.match(line)
         if line.strip() and not begins and not _INDENTED.match(line) and not (wrapped and not _begins_anew(line)):
             break
         if begins and end:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ragstone.core.answers import Draft
+from ragstone.core.line_marks import BULLETS
 from ragstone.core.protocols import SentenceSplitter, Weigher
 from ragstone.core.records import Hit, Span
 from ragstone.core.request import Request
@@ -41,7 +42,7 @@ EARLY = 0.5
 """How much the first sentence of a section is preferred: what it is about is said at its beginning."""
 BETWEEN = " · "
 """Stands between the headings of a part."""
-_ITEM = re.compile(r"\s*[•◦▪■□●○*–—-]\s+")
+_ITEM = re.compile(rf"\s*[■□○—{BULLETS}]\s+")
 
 
 def outline(

@@ -15,6 +15,7 @@ from dataclasses import replace
 from ragstone.core.frozen import frozen
 from ragstone.core.headings import is_question
 from ragstone.core.kinds import Kind
+from ragstone.core.line_marks import BULLETS
 from ragstone.core.question import Question
 from ragstone.core.records import Chunk, Hit, Span
 from ragstone.respond import passage_structure as structure
@@ -25,7 +26,7 @@ from ragstone.respond.quoting.scored import Sentence, Told, language_at_start
 
 _WORD = re.compile(r"\w+")
 _ONE_WORD = re.compile(r"[^\W\d_]+[.!]\s+")
-_GAP = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,2}[.)])\s+|\[\d{1,3}\]\s*)?")
+_GAP = re.compile(rf"\s*(?:(?:[{BULLETS}>]|\d{{1,2}}[.)])\s+|\[\d{{1,3}}\]\s*)?")
 """What may stand between two sentences of one passage: white space, and the mark of a list item or a footnote."""
 WHOLE_LISTS: frozenset[Kind] = frozenset({"list", "how_to"})
 """The kinds of question that ask for a whole list, or for all steps."""
