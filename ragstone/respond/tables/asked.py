@@ -12,7 +12,7 @@ from ragstone.core.protocols import Weigher
 from ragstone.core.question import MAX_QUESTION, Question
 from ragstone.core.request import Request
 from ragstone.core.span import Span
-from ragstone.language import lexicon, plain
+from ragstone.language import plain
 from ragstone.language.contacts import is_of_contact
 from ragstone.language.facts import STEM, Vocabulary, Word, form, words
 from ragstone.language.files import measures
@@ -197,8 +197,6 @@ class Asked:
         self.instant = bool(dates.days) and not dates.length and _INSTANT.search(lower) is not None
         self.figures = any(word[:1].isdigit() for word in names)
         self.dates = dates
-        self.number = asked.asks.contact is None and lexicon().asks_number.search(lower) is not None
-        self.name = not self.number and lexicon().asks_name.search(lower) is not None
         self.percent = terms().percents.search(lower) is not None
         self.wanted = [*_wanted(lower, named)]
         self.place = _WHERE.search(lower) is not None
@@ -276,13 +274,17 @@ class Asked:
     @cached_property
     def _otherwise(self) -> bool:
         """Whether it asks for a name, a place, a time or a reason."""
-        return self.name or self.person or self.place or self.time or _WHY.search(plain(self.text)) is not None
+        return self.who_or_where or self.time or _WHY.search(plain(self.text)) is not None
+
+    @property
+    def who_or_where(self) -> bool:
+        """Whether it asks for a name or a place."""
+        return self.asks.name or self.person or self.place
 
     @cached_property
     def in_words(self) -> bool:
         """Whether only words can answer, and no figure: it asks for a name, a place or a cause."""
-        who_or_where = self.name or self.person or self.place
-        return not self.number and (who_or_where or _CAUSE.search(plain(self.text)) is not None)
+        return not self.asks.number and (self.who_or_where or _CAUSE.search(plain(self.text)) is not None)
 
     def names_of(self, text: str) -> frozenset[int]:
         """Return which items a text names, as halves: one for the words of an item, and one for the item itself."""

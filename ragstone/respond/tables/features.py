@@ -408,8 +408,8 @@ class _AskedRow:
     def _kind(self, cell: Cell, *, figure: bool) -> float:
         """Return 1 for a number if the question asks for one, or for a time if it asks when, -1 for anything else."""
         asked = self.table.asked
-        wants_number = asked.number or asked.figure or asked.costs
-        if not (wants_number or asked.name):
+        wants_number = asked.asks.number or asked.figure or asked.costs
+        if not (wants_number or asked.asks.name):
             return 0.0
         if asked.when:
             return 1.0 if has_time(cell.text) else -1.0

@@ -134,7 +134,7 @@ def look_up(asked: Asked, candidates: Sequence[TableCell]) -> Looked | None:
         cells=cells,
         calculation=calculated,
         probability=min(most, probability(certainty)),
-        figure=is_figure(candidates[best].cell.text) and not (asked.name or asked.person or asked.place or asked.time),
+        figure=is_figure(candidates[best].cell.text) and not (asked.who_or_where or asked.time),
         keys=_keys(asked, candidates[best]),
         row=min(most, _of_row(asked, candidates, own, share, best)),
         after_label=_after_label(candidates[best].row, own, candidates, features),
