@@ -16,6 +16,7 @@ from ragstone.language.files import tried
 from ragstone.language.message import messages_in
 from ragstone.language.money import MARK, currency_of
 from ragstone.language.talk import amount_columns, amount_verbs, limit_words, list_words
+from ragstone.respond.requirements.periods import all_of_years
 from ragstone.respond.tables.asked import terms
 from ragstone.respond.tables.calculate import MEAN
 
@@ -91,7 +92,7 @@ def _operation(lower: str) -> Operation | None:
         return None
     if mean and not (difference and difference.start() < mean.start()):
         return "mean"
-    over_years = _OVER_YEARS.search(lower) or terms().every_year.search(plain(lower))
+    over_years = all_of_years().search(lower) or terms().every_year.search(plain(lower))
     if _SUM.search(lower) or (_TOTAL.search(lower) and over_years):
         return "sum"
     if difference:
@@ -132,8 +133,6 @@ _OF = {
 }
 """The columns that other words of the largest or smallest mean without naming them."""
 _YEARS = re.compile(r"\b(?:1[5-9]|20)\d\d\b.*\b(?:1[5-9]|20)\d\d\b")
-_OVER_YEARS = re.compile(r"\b(?:1[5-9]|20)\d\d ?(?:[-–]|to|until|till|through) ?(?:1[5-9]|20)\d\d\b")
-"""All of several years; "2022 and 2023" may ask for each."""
 _NOT_COMPARED = frozenset(["latest", "newest", "youngest", "oldest", "earliest", "top"])
 """Words whose column does not follow from them: the oldest has the greatest age, or the smallest year."""
 

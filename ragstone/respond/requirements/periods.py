@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Literal
 
@@ -12,6 +13,7 @@ from ragstone.core.span import Span
 from ragstone.core.words import Word
 from ragstone.language import lexicon
 from ragstone.language.money import MARK
+from ragstone.language.words import any_of
 
 _YEAR = re.compile(r"(?:1\d{3}|20\d\d|21\d\d)(?P<long>'?s|['’]s|ern?|-an|[-–]?aisiais|[-–]?uju)?")
 """A year, or with an ending a decade or century: 1990s, 1990er, 1990-an, 1700's."""
@@ -19,10 +21,9 @@ _SHORT = re.compile(
     r"\bfy[ -]?'?(?:20)?(?P<fiscal>\d\d)\b|(?<!\w)['’](?P<cut>\d\d)\b(?!s)|\b(?:19|20)\d\d[/–-](?P<next>\d\d)(?![\d-])",
     re.IGNORECASE,
 )
-_RANGE = re.compile(
-    r"\b(1\d{3}|20\d\d|21\d\d)\s*(?:[-–—/]|to|and|until|till|through|bis|und|iki|ir|hingga|sampai|dan)\s*"
-    r"(1\d{3}|20\d\d|21\d\d)\b"
-)
+_OF_RANGE = r"(1\d{3}|20\d\d|21\d\d)"
+_AND = ("and", "und", "ir", "dan")
+"""Words that may stand within a range: "between 1998 and 2005"."""
 _QUARTER = re.compile(r"(?<![^\W\d_])(?:q([1-4])|([1-4])q)(?![^\W\d_])", re.IGNORECASE)
 _AMOUNT = re.compile(rf"(?:{MARK}|#)\s*$")
 _SIGN = 6
@@ -51,7 +52,7 @@ class Periods:
         for one in named:
             if one.kind == "year":
                 self._years |= set(range(one.first, one.last + 1))
-        for first, last in _RANGE.findall(text):
+        for first, last in _ranges().findall(text):
             self._years |= set(range(int(first), int(last) + 1))
 
     def has(self, period: Period) -> bool:
@@ -108,6 +109,19 @@ def _period(kind: Literal["year", "quarter", "month"], first: int, text: str, st
     return Period(
         kind=kind, first=first, last=first + size - 1, text=text, span=Span(start=start, end=start + len(text))
     )
+
+
+@cache
+def _ranges() -> re.Pattern[str]:
+    """Return a pattern of two years and all between them, in a text that need not be exact about it."""
+    return re.compile(rf"\b{_OF_RANGE}\s*(?:[-–—/]|{any_of((*lexicon().until, *_AND))})\s*{_OF_RANGE}\b")
+
+
+@cache
+def all_of_years() -> re.Pattern[str]:
+    """Return a pattern of all of several years in a question: "2019 to 2022"; "2022 and 2023" may ask for each."""
+    between = rf"\s*(?:[-–]|{any_of(lexicon().until)})\s*(?:[^\W\d]\w* )?"
+    return re.compile(rf"\b{_OF_RANGE}{between}{_OF_RANGE}\b", re.IGNORECASE)
 
 
 def ordinal(word: Word) -> str:

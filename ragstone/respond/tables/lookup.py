@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import cache
 from string import ascii_lowercase
 
 import numpy as np
@@ -19,7 +18,7 @@ from ragstone.language import lexicon, plain
 from ragstone.language.contacts import has_contact, is_of_contact
 from ragstone.language.days import dates_in
 from ragstone.language.money import MARK
-from ragstone.language.words import any_of
+from ragstone.respond.requirements.periods import all_of_years
 from ragstone.respond.requirements.unmet import CAP, Lack
 from ragstone.respond.tables.asked import Asked, terms
 from ragstone.respond.tables.calculate import are_comparable, calculation, value_of
@@ -40,6 +39,7 @@ from ragstone.respond.tables.wording import lower_words, singular
 
 _SIGNS = re.compile(rf"\s|{MARK}")
 _NUMBER = re.compile(r"[\W\d_]+")
+_FROM_TO = re.compile(r"\bfrom\b.*\bto\b", re.IGNORECASE)
 _UNCODED = re.compile(r"[\W_]")
 _EXPLAINED = 0.85
 """The probability of a cell beside a code, as of a sentence that explains one."""
@@ -437,7 +437,7 @@ def of_periods(
         return (candidates[best],)
     if len(years) < 2:
         return (candidates[best],)
-    if len(years) == 2 and calculates and _range().search(asked.text):
+    if len(years) == 2 and calculates and (all_of_years().search(asked.text) or _FROM_TO.search(asked.text)):
         years = set(range(min(years), max(years) + 1))
     chosen: dict[int, int] = {}
     for n, one in enumerate(candidates):
@@ -451,10 +451,3 @@ def of_periods(
 
 def _years(one: TableCell) -> set[int]:
     return dates_of(one.cell.header).years
-
-
-@cache
-def _range() -> re.Pattern[str]:
-    """Return a pattern of a range of years."""
-    until = any_of(lexicon().until)
-    return re.compile(rf"\d{{4}}\s*(?:-|–|{until})\s*(?:\w+ )?\d{{4}}|\bfrom\b.*\bto\b", re.IGNORECASE)
