@@ -93,7 +93,7 @@ def _operation(lower: str) -> Operation | None:
     if mean and not (difference and difference.start() < mean.start()):
         return "mean"
     over_years = all_of_years().search(lower) or terms().every_year.search(plain(lower))
-    if _SUM.search(lower) or (_TOTAL.search(lower) and over_years):
+    if _SUM.search(lower) or (_TOTAL.search(lower) and over_years and not difference):
         return "sum"
     if difference:
         return "change in percent" if _PERCENT.search(lower) else "difference"

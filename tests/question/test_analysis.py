@@ -174,3 +174,15 @@ def test_long_name_lists_stay_fast():
 )
 def test_what_something_means_is_no_mean(question: str, operation: str | None) -> None:
     assert read(question).asks.operation == operation
+
+
+@pytest.mark.parametrize(
+    ("question", "operation"),
+    [
+        ("What was the total revenue from 2018 to 2020?", "sum"),
+        ("What is the change in total revenue from 2018 to 2019?", "difference"),
+        ("How much did total assets grow from 2018 to 2019, in percent?", "change in percent"),
+    ],
+)
+def test_change_of_a_total_is_no_sum(question: str, operation: str):
+    assert read(question).asks.operation == operation
