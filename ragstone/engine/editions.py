@@ -23,7 +23,7 @@ from ragstone.core.request import Request
 from ragstone.engine.components import Components
 from ragstone.language import lexicon
 from ragstone.language.facts import Vocabulary, Word, words
-from ragstone.respond.requirements.unmet import Passage
+from ragstone.respond.requirements.unmet import Contents
 
 MOST_CHUNKS = 400
 """Chunks of all documents of a title from which on they are not compared: so many are no versions of one document."""
@@ -86,8 +86,8 @@ class _Version:
         return frozenset(_WORD.findall(" ".join(word.lower for word in self.words if word.named and not word.value)))
 
     @cached_property
-    def _passage(self) -> Passage:
-        return Passage(self.chunk)
+    def _contents(self) -> Contents:
+        return Contents(self.chunk)
 
     @cached_property
     def says_so(self) -> bool:
@@ -104,7 +104,7 @@ class _Version:
 
     def meets(self, fixed: Sequence[Requirement]) -> int:
         """Return how many of the periods and versions that a question fixes are its own, or are in its text."""
-        return sum(2 * _is_of(self.edition, one) or self._passage.has(one) for one in fixed)
+        return sum(2 * _is_of(self.edition, one) or self._contents.has(one) for one in fixed)
 
     def is_version_of(self, other: _Version) -> bool:
         """Return whether both say the same but for values."""

@@ -12,7 +12,7 @@ from ragstone.core.records import Chunk, Hit, Metadata
 from ragstone.core.request import Request
 from ragstone.respond.overview.comparison import compared, frame_of
 from ragstone.respond.overview.page import rests_on
-from ragstone.respond.overview.telling import Told, quotable
+from ragstone.respond.overview.telling import Telling, quotable
 from ragstone.respond.overview.themes import labels
 from ragstone.respond.overview.topic import Topic
 
@@ -69,7 +69,7 @@ def test_labels_tell_themes_apart() -> None:
 
 def test_chosen_sentences_do_not_repeat_each_other() -> None:
     text = "The harbour opens at six today. The harbour opens at six daily. Bread is baked in the old mill."
-    chosen = Told(quotable([hit(text)], sentences), weigh, OWNER).chosen(2)
+    chosen = Telling(quotable([hit(text)], sentences), weigh, OWNER).chosen(2)
     assert any("Bread" in one.span.of(text) for one in chosen)
 
 

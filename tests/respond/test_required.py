@@ -13,7 +13,7 @@ from ragstone.core.records import Chunk, Metadata
 from ragstone.core.request import Request
 from ragstone.language.places import _folded, _pattern, places
 from ragstone.question import Context, read
-from ragstone.respond.requirements.unmet import CAP, Lack, Passage, lacking, lowered
+from ragstone.respond.requirements.unmet import CAP, Contents, Lack, lacking, lowered
 
 
 def fixed(question: str, language: str = "") -> list[tuple[str, str]]:
@@ -225,7 +225,7 @@ NAME = st.text(st.characters(categories=["Ll"], max_codepoint=0x17F), min_size=1
 def test_a_text_has_its_own_names(some: list[str]):
     text = "the " + " and ".join(name.title() for name in some)
     named = [one for one in read(f"Where is {text}?").requirements if one.kind == "name"]
-    assert all(Passage(chunk(text)).has_name(one) for one in named)
+    assert all(Contents(chunk(text)).has_name(one) for one in named)
 
 
 @given(st.text(max_size=60))

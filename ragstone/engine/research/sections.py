@@ -26,7 +26,7 @@ from ragstone.engine.research.notes import Notes
 from ragstone.engine.research.spending import Spending
 from ragstone.language import phrases
 from ragstone.respond.overview.page import Group, Labelled, page
-from ragstone.respond.overview.telling import Told
+from ragstone.respond.overview.telling import Telling
 from ragstone.respond.overview.topic import Topic
 from ragstone.respond.report import Section, with_sections
 
@@ -86,10 +86,10 @@ class Sections:
 
     def _quotes(self, hits: Sequence[Hit], topic: Topic) -> Draft:
         """Return the sentences that tell most of the topic, in reading order."""
-        told = Told(topic.telling(hits, sentences), self._version.indexes.words().weigh, self._request, topic.text)
-        chosen = sorted(
-            told.chosen(QUOTES), key=lambda one: (one.hit.chunk.document_id, one.hit.chunk.start + one.span.start)
+        telling = Telling(
+            topic.telling(hits, sentences), self._version.indexes.words().weigh, self._request, topic.text
         )
+        chosen = sorted(telling.chosen(QUOTES), key=lambda one: (one.hit.chunk.document_id, one.stands[0]))
         return page("", [Group(heading="", lines=tuple((Labelled(quote=one),) for one in chosen))])
 
 

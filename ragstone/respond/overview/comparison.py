@@ -20,7 +20,7 @@ from ragstone.core.table import table_of
 from ragstone.language import lexicon, plain, replies
 from ragstone.respond.drafts import shortened
 from ragstone.respond.overview.page import Group, Labelled, page
-from ragstone.respond.overview.telling import Told, content, quotable
+from ragstone.respond.overview.telling import Telling, content, quotable
 from ragstone.respond.quote import Quote
 
 MOST_CELLS, MOST_SENTENCES, MOST_ONLY, MOST_SHARED = 8, 6, 4, 3
@@ -162,13 +162,13 @@ def _divided(
     rare = dict(zip(every, weigh(every, request), strict=True))
     nearest = [_nearest(said[0], said[1], rare), _nearest(said[1], said[0], rare)]
     only = [
-        Told([one for one, (share, _) in zip(quotes, near, strict=True) if share < ALIKE], weigh, request)
+        Telling([one for one, (share, _) in zip(quotes, near, strict=True) if share < ALIKE], weigh, request)
         for quotes, near in zip((mine, yours), nearest, strict=True)
     ]
     same = [(one, yours[at]) for one, (share, at) in zip(mine, nearest[0], strict=True) if share == 1.0]
     other = {id(one): two for one, two in same if _figures(one.text) == _figures(two.text)}
-    told = Told([one for one, _ in same if id(one) in other], weigh, request)
-    shared = [(one, other[id(one)]) for one in told.chosen(MOST_SHARED)]
+    telling = Telling([one for one, _ in same if id(one) in other], weigh, request)
+    shared = [(one, other[id(one)]) for one in telling.chosen(MOST_SHARED)]
     return _in_order(only[0].chosen(MOST_ONLY)), _in_order(only[1].chosen(MOST_ONLY)), shared
 
 

@@ -22,7 +22,7 @@ from ragstone.respond.drafts import shortened
 from ragstone.respond.links import strip_links
 from ragstone.respond.overview.page import Group, Labelled, page
 from ragstone.respond.overview.parts import Part, Section, parts_of, shares
-from ragstone.respond.overview.telling import Told, can_be_quoted, content, is_cut
+from ragstone.respond.overview.telling import Telling, can_be_quoted, content, is_cut
 from ragstone.respond.quote import Quote
 from ragstone.respond.replies import opening, replies
 
@@ -122,8 +122,8 @@ def _told(part: Part, count: int, weigh: Weigher, request: Request) -> list[Quot
     quotes = part.quotes
     headed = " ".join(section.title for section in part.sections)
     early = [1 + EARLY / (1 + place) for section in part.sections for place in range(len(section.quotes))]
-    told = Told(quotes, weigh, request, headed, early=0.0)
-    worth = [value * factor for value, factor in zip(told.worth, early, strict=True)]
+    telling = Telling(quotes, weigh, request, headed, early=0.0)
+    worth = [value * factor for value, factor in zip(telling.worth, early, strict=True)]
     ends = [len(quotes) * at // count for at in range(count + 1)]
     return [quotes[max(range(start, end), key=worth.__getitem__)] for start, end in pairwise(ends) if start < end]
 

@@ -73,7 +73,7 @@ def quotable(hits: Iterable[Hit], split: SentenceSplitter) -> list[Quote]:
     return quotes
 
 
-class Told:
+class Telling:
     """Sentences with what each tells of all of them together."""
 
     def __init__(

@@ -19,7 +19,7 @@ from ragstone.core.request import Request
 from ragstone.language import lexicon, plain, replies
 from ragstone.language.facts import alike
 from ragstone.respond.overview.page import Group, Labelled, page
-from ragstone.respond.overview.telling import Told, quotable
+from ragstone.respond.overview.telling import Telling, quotable
 from ragstone.respond.quote import Quote
 
 LABEL_WORDS = 4
@@ -71,8 +71,8 @@ def overview(
     said = Counter(text for quotes in own for text in {_plain(one) for one in quotes})
     for theme, label, quotes in zip(themes, made, own, strict=True):
         alone = [one for one in quotes if said[_plain(one)] == 1]  # what other themes say too tells little of it
-        told = Told(alone or quotes, weigh, request, label)
-        chosen = told.chosen(QUOTED, each=0 if theme.title else 1) or told.chosen(QUOTED)
+        telling = Telling(alone or quotes, weigh, request, label)
+        chosen = telling.chosen(QUOTED, each=0 if theme.title else 1) or telling.chosen(QUOTED)
         heading = texts.theme.format(label=theme.title or label, passages=f"{theme.size:,}")
         groups.append(Group(heading=heading, lines=tuple((Labelled(quote=one),) for one in chosen)))
     end = texts.smaller.format(count=smaller) if smaller else ""

@@ -13,7 +13,7 @@ from ragstone.core.request import Request
 from ragstone.language import replies
 from ragstone.language.facts import alike_in_topic, words
 from ragstone.respond.overview.page import Group, Labelled, page
-from ragstone.respond.overview.telling import Told, quotable
+from ragstone.respond.overview.telling import Telling, quotable
 from ragstone.respond.quote import Quote
 from ragstone.respond.replies import opening
 
@@ -78,8 +78,8 @@ def digest(
         request: who asks.
         language: of the lines that are not quoted.
     """
-    told = Told(topic.telling(hits, sentences), weigh, request, topic.text)
-    chosen = told.chosen(MOST_SENTENCES, each=EACH) or [_opening(hit) for hit in hits[:EACH]]
+    telling = Telling(topic.telling(hits, sentences), weigh, request, topic.text)
+    chosen = telling.chosen(MOST_SENTENCES, each=EACH) or [_opening(hit) for hit in hits[:EACH]]
     order = list(dict.fromkeys(hit.chunk.document_id for hit in hits))
     names = {hit.chunk.document_id: name_of(hit.chunk) for hit in hits}
     groups = [
@@ -109,7 +109,7 @@ def timeline(
     if sum(bool(date) for date, _ in dated) < LEAST_DATED:
         return None
     lines = [
-        (date, Told(topic.telling(own, sentences), weigh, request, topic.text).best() or _opening(own[0]))
+        (date, Telling(topic.telling(own, sentences), weigh, request, topic.text).best() or _opening(own[0]))
         for date, own in dated
     ]
     texts = replies(language)

@@ -56,7 +56,7 @@ def _forms(name: str) -> frozenset[str]:
 
 
 def _term(question: Question) -> frozenset[str]:
-    """Return the words of the term whose meaning is asked for, without endings; none if something else is asked."""
+    """Return the words of the term whose meaning is asked for; none if something else is asked."""
     if question.kind != "definition":
         return frozenset()
     told = frozenset[str]().union(*(one.means for one in messages_in()))

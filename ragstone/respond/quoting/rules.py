@@ -113,7 +113,7 @@ def _is_below_question(question: Question, said: Quotable) -> bool:
 
 @lru_cache(maxsize=256)
 def _content(question: str) -> tuple[str, frozenset[str]]:
-    """Return the first word of a question, which says what it asks for, and its content words without endings."""
+    """Return the first word of a question, which says what it asks for, and its content words."""
     found = words(question)
     return found[0].lower if found else "", frozenset(form(word) for word in found if not word.stop)
 

@@ -64,7 +64,7 @@ class Lack:
     beside: bool = False
 
 
-class Passage:
+class Contents:
     """What a chunk has: its text, headings, title, metadata and address."""
 
     def __init__(self, chunk: Chunk) -> None:
@@ -187,14 +187,14 @@ class Passage:
         return initials(name, self.words) or (name.capitals and len(own) >= _ACRONYM and own in self._initials)
 
 
-MEETS: Mapping[RequirementKind, Callable[[Passage, Requirement], bool]] = {
-    "year": Passage.has_period,
-    "quarter": Passage.has_period,
-    "month": Passage.has_period,
-    "number": Passage.has_number,
-    "version": Passage.has_version,
-    "place": Passage.has_place,
-    "name": Passage.has_name,
+MEETS: Mapping[RequirementKind, Callable[[Contents, Requirement], bool]] = {
+    "year": Contents.has_period,
+    "quarter": Contents.has_period,
+    "month": Contents.has_period,
+    "number": Contents.has_number,
+    "version": Contents.has_version,
+    "place": Contents.has_place,
+    "name": Contents.has_name,
 }
 """How a passage meets requirements of a kind.
 
@@ -231,11 +231,11 @@ def lacking(
     wanted = question.must_have
     if not wanted:
         return []
-    best = Passage(quoted[0])
+    best = Contents(quoted[0])
     missing = [one for one in wanted if not best.has(one) or best.says_other(one, said)]
     if not missing:
         return []
-    others = [Passage(chunk) for chunk in hits if chunk.id != best.chunk.id]
+    others = [Contents(chunk) for chunk in hits if chunk.id != best.chunk.id]
     own = [one for one in others if one.chunk.document_id == best.chunk.document_id]
     led = {chunk.id for chunk in linked}
     beside = [one for one in others if any(one.chunk.id == chunk.id for chunk in quoted[1:])]
