@@ -93,6 +93,14 @@ def test_numbers_sentences_in_reading_order(model: MiniLM):
     assert all(a.end <= b.start for a, b in pairwise(draft.citations))
 
 
+def test_quotes_an_item_without_its_bullet(model: MiniLM):
+    text = "Much has changed.\n\n• Masks have been worn in the museum since March 2020.\n\nThe café is new."
+    (citation,) = answer(
+        model, "Since when are masks worn?", hits(model, Document(id="a", text=text)), sentences=1
+    ).citations
+    assert citation.quote == "Masks have been worn in the museum since March 2020."
+
+
 def test_limits_the_number_of_sentences(model: MiniLM):
     draft = answer(model, "museum", hits(model, MASKS, HOURS), sentences=1, abstain_below=0)
     assert len(draft.citations) == 1

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from ragstone.core.frozen import frozen
 from ragstone.core.headings import question_above
+from ragstone.core.line_marks import BULLETS, HASHES
 from ragstone.core.protocols import PassageReader, SentenceSplitter, TokenMatcher
 from ragstone.core.readings import Reading
 from ragstone.core.record import prose_start
@@ -32,7 +33,7 @@ FAMILIAR = 0.7
 """Share of the words of the question, and of the best passage, that the reader must know."""
 _MARKUP = re.compile(r"$|[|~<]|`(?![^`\s][^`\n]*`)")
 """What sentences that can be quoted do not begin with; inline code may be their first word."""
-_BULLET = re.compile(r"(?:[-*+>:]|#{1,6}|\d{1,2}[.)]|\[\d{1,3}\])\s+")
+_BULLET = re.compile(rf"(?:[{BULLETS}>:]|{HASHES}|\d{{1,2}}[.)]|\[\d{{1,3}}\])\s+")
 _EDGE = 3
 
 
