@@ -2,9 +2,10 @@
 
 A language model (Claude) invented them for this project: handbooks, contracts, company filings, technical references,
 reports, pages for citizens, a team's wiki. For each question, the sentences that answer are marked; a fifth of the
-questions have no answer, though they are about the same things. Whole documents are for training the reader (``use`` is
-"train"), for watching its training ("valid"), or for tests ("test"): those were written after the others, and nothing
-is trained on or fitted to them.
+questions have no answer, though they are about the same things. Others come in twos that differ in little, of which one
+has an answer, also about mails, minutes, notices and the like (domain "everyday"). Whole documents are for training the
+reader (``use`` is "train"), for watching its training ("valid"), or for tests ("test"): nothing is trained on or fitted
+to those.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ Use = Literal["train", "valid", "test"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenQuestion:
-    """A question, the sentences that answer it, and the shortest words in them that do, "" if there are none."""
+    """A question, the sentences that answer it, and the shortest words in them that do, "" if there are none.
+
+    ``contrasts`` says that it is one of two that differ in little, of which the document answers one.
+    """
 
     text: str
     quotes: tuple[str, ...]
     short: str
+    contrasts: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +56,12 @@ def written(use: Use | None = None) -> Iterator[WrittenDocument]:
                     use=row["use"],
                     text=row["text"],
                     questions=tuple(
-                        WrittenQuestion(text=one["q"], quotes=tuple(one["quotes"]), short=one["short"] or "")
+                        WrittenQuestion(
+                            text=one["q"],
+                            quotes=tuple(one["quotes"]),
+                            short=one["short"] or "",
+                            contrasts=one.get("contrast", False),
+                        )
                         for one in row["questions"]
                     ),
                 )

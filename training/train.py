@@ -4,7 +4,8 @@
 
 Resumes from FOLDER/last.npz if it is there. A step is a batch of claims or of questions; the share of each is that of
 its tokens. With ``--passages``, the folder of `training.mined` and `training.written`, the packaged model of claims
-learns to read passages, in all its layers, and no longer judges claims.
+learns to read passages, in all its layers, and no longer judges claims. With ``--public 0.2``, the packaged model of
+passages learns on instead, from all questions that were written for it and that share of the public ones.
 
 Method: AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101) with a linear rise and fall of the rate.
 """
@@ -27,7 +28,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ragstone.index.embed.local import MiniLM
-from ragstone.index.embed.minilm import claim_model
+from ragstone.index.embed.minilm import claim_model, passage_model
 from ragstone.index.embed.minilm.pair_network import PairNetwork
 from training.claims import claims, made_claims
 from training.measure import summary
@@ -36,6 +37,8 @@ from training.pairs import Pair, Tokens, tokenized
 from training.questions import MORE, as_typed, medical, questions, renamed
 from training.trunk import CLASSES, Heads, Trunk
 
+CONTRAST = "written contrast"
+"""The source of questions that come in twos, of which one is answered: seen twice when the model learns on."""
 WRITTEN_TIMES = 4
 """How often a pass sees the questions that were written for training: they are few beside those of the public sets."""
 RATE, RISE, DECAY = 1.2e-4, 0.06, 0.01
@@ -116,13 +119,14 @@ def train(args: argparse.Namespace) -> None:
         rows += tokenized(_pairs(args, split))
     model = Trunk(frozen=0, dropout=0.1) if args.passages else Trunk(frozen=2, dropout=0.0)
     if args.passages:
-        packaged = PairNetwork(claim_model.NAME, claim_model.SHA256, MiniLM())
+        first = claim_model if args.public is None else passage_model
+        packaged = PairNetwork(first.NAME, first.SHA256, MiniLM())
         model.begin_with(packaged.weights, packaged.tensors)
     names = model.trained()
     free = [value for name, value in names.items() if value.ndim > 1]
     plain = [value for name, value in names.items() if value.ndim == 1]
     optimiser = torch.optim.AdamW(
-        [{"params": free, "weight_decay": DECAY}, {"params": plain, "weight_decay": 0.0}], lr=RATE, fused=True
+        [{"params": free, "weight_decay": DECAY}, {"params": plain, "weight_decay": 0.0}], lr=args.rate, fused=True
     )
     begin = load(args.out / "last.npz", model, optimiser) if (args.out / "last.npz").exists() else 0
     order: list[list[Tokens]] = []
@@ -136,7 +140,7 @@ def train(args: argparse.Namespace) -> None:
     for step in range(begin, args.steps):
         done = step / args.steps
         for group in optimiser.param_groups:
-            group["lr"] = RATE * min(done / RISE, (1 - done) / (1 - RISE))
+            group["lr"] = args.rate * min(done / RISE, (1 - done) / (1 - RISE))
         loss = loss_of(run(model, order[step]), order[step])
         optimiser.zero_grad()
         loss.backward()
@@ -158,7 +162,12 @@ def _pairs(args: argparse.Namespace, split: str) -> list[Pair]:
     found = mined(args.passages / "written.jsonl.gz", split)
     some = questions(args.data, split, most=MORE)
     some += renamed(some) + mined(args.passages / "mined.jsonl.gz", split) + medical(args.data, split)
-    return [*as_typed(some), *found * WRITTEN_TIMES] if split == "train" else some + found
+    if split != "train":
+        return some + found
+    if args.public is None:
+        return [*as_typed(some), *found * WRITTEN_TIMES]
+    some = random.Random(args.seed).sample(some, int(len(some) * args.public))
+    return [*as_typed(some), *found, *(one for one in found if one.source == CONTRAST)]
 
 
 def _mixed(one: list[list[Tokens]], other: list[list[Tokens]], chance: random.Random) -> list[list[Tokens]]:
@@ -201,6 +210,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=3500)
     parser.add_argument("--batch", type=int, default=4096, help="tokens of a batch")
     parser.add_argument("--passages", type=Path, help="folder of what training.mined and training.written wrote")
+    parser.add_argument("--public", type=float, help="go on with the packaged model of passages; share of public pairs")
+    parser.add_argument("--rate", type=float, default=RATE, help="largest rate of learning")
     parser.add_argument("--threads", type=int, default=1, help="more only help on a machine with nothing else to do")
     parser.add_argument("--seed", type=int, default=1)
     train(parser.parse_args())

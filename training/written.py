@@ -26,8 +26,9 @@ from ragstone.core.access import OWNER
 from ragstone.core.records import Chunk
 
 SETTINGS = ("index.embedder=minilm", "query.steps=false", "cache.enabled=false")
-FOUND, READ = 300, 4
-"""Chunks found in the documents of a domain, and how many of the question's own become pairs though they do not answer.
+FOUND, READ, READ_OF_TWO = 300, 4, 2
+"""Chunks found in the documents of a domain; how many of the question's own become pairs though they do not answer, and
+how many do if a question is one of two that differ in little.
 """
 SPLITS = ("train", "valid")
 _MARKUP = r"\s*`|_"
@@ -37,7 +38,7 @@ def pairs_of(question: WrittenQuestion, own: Sequence[Chunk], split: str) -> Ite
     """Yield a question with the best chunks of its document, and with others that answer it."""
     for place, chunk in enumerate(own):
         spans = [span for quote in question.quotes if (span := _place(quote, chunk.text)) is not None]
-        if not spans and place >= READ:
+        if not spans and place >= (READ_OF_TWO if question.contrasts else READ):
             continue
         at = len(chunk.headed) - len(chunk.text)
         short = question.short
@@ -49,7 +50,7 @@ def pairs_of(question: WrittenQuestion, own: Sequence[Chunk], split: str) -> Ite
             "evidence": [(start + at, end + at) for start, end in spans],
             "sentences": [(span.start + at, span.end + at) for span in sentences(chunk.text)],
             "answer": (answers[0], answers[0] + len(short)) if answers else None,
-            "source": "written",
+            "source": "written contrast" if question.contrasts else "written",
             "split": split,
         }
 
