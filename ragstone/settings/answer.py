@@ -74,7 +74,7 @@ class RespondSettings(Section):
         description="Maximum number of sentences that an extractive answer quotes. It quotes lists and code in full.",
     )
     abstain_below: float = Field(
-        default=0.55,
+        default=0.5,
         ge=0,
         le=1,
         description="Answer if the probability that the answer is right is at least this. Below it, Ragstone shows the"

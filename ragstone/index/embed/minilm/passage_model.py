@@ -12,7 +12,7 @@ from ragstone.core.threads import computed
 from ragstone.index.embed.minilm.pair_network import PairNetwork
 
 NAME = "passages"
-SHA256 = "b2aaa6755ef5f017713771204ce8aa7714b5c4965fb0bced4143374690e4a0c0"
+SHA256 = "3c694cf98bc27cd5737ed6f88d82e5656295a74f18939f43baee445cfc292cac"
 
 
 class PassageModel:
