@@ -91,8 +91,9 @@ def events_of(text: str) -> list[tuple[str, Any]]:
 
 @contextmanager
 def served(engine: KnowledgeBase, *settings: str) -> Iterator[Live]:
-    """Serve an engine under settings of ``serve``."""
-    own: ServeSettings = load(["serve.port=0", *(f"serve.{one}" for one in settings)]).settings.serve
+    """Serve an engine under settings of ``serve``, without a limit on the rate, which waiting for a job would reach."""
+    changes = ("port=0", "limits.rate_per_minute=0", *settings)
+    own: ServeSettings = load([f"serve.{one}" for one in changes]).settings.serve
     config = uvicorn_config(build_app(engine, own), own)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -115,7 +115,7 @@ def _has_ended(job: dict[str, Any]) -> bool:
 
 
 def test_no_route_shows_what_is_for_others(serving: Serving) -> None:
-    live = serving("limits.rate_per_minute=0", "limits.concurrent=0", documents=())
+    live = serving("limits.concurrent=0", documents=())
     chance = random.Random(5)
     world = World(live, chance)
     told = live.http.get("/openapi.json", headers=world.key).json()["paths"]

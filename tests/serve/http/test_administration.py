@@ -190,7 +190,9 @@ def test_a_job_is_stopped_and_keeps_what_it_stored(here: Scene, boss: Browser) -
 
 
 def test_models_are_tested(boss: Browser) -> None:
-    (embedder,) = boss.post("/admin/models/test").json()["models"]
+    tested = boss.post("/admin/models/test")
+    assert tested.status_code == 200, tested.text
+    (embedder,) = tested.json()["models"]
     assert (embedder["setting"], embedder["problem"]) == ("index.embedder", "")
     assert boss.get("/admin/sources").json() == {"sources": []}
 

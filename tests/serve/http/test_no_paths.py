@@ -45,7 +45,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def live(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     widget = ("widget.enabled=true", "widget.anonymous=true", f'widget.origins=["{SITE}"]')
-    limits = ("limits.rate_per_minute=0", "limits.concurrent=0", "widget.rate_per_minute=100")
+    limits = ("limits.concurrent=0", "widget.rate_per_minute=100")
     with closing(open_fast(tmp_path_factory.mktemp("base") / "kb", READY)) as engine:
         asyncio.run(engine.documents.sync([str(root)]))
         text, path = "The pressure of the boiler is 8 bar.", str(root / "boiler.txt")
