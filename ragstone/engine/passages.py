@@ -45,7 +45,8 @@ def with_passages(version: Components, evidence: Evidence) -> Evidence:
     with version.catalog.snapshot():
         hits = (*evidence.hits, *evidence.versions, *evidence.further)
         wide = [(hit, _widened(hit, outlines)) for hit in hits]
-    passages = list(_distinct(_merged(_beside_tables(wide, outlines), outlines)))
+        merged = _merged(_beside_tables(wide, outlines), outlines)
+    passages = list(_distinct(merged))
     if evidence.question.versions_meant == ():
         passages = _newest_first(passages)
     return replace(evidence, passages=tuple(passages[:most]))
@@ -100,9 +101,9 @@ def _beside_tables(wide: Sequence[tuple[Hit, Hit]], outlines: Outlines) -> Itera
         if found.chunk.id in told:
             continue
         told.add(found.chunk.id)
-        outline = outlines.of(found.chunk.document_id)
-        over = [one for one in tables if one is not found and _overlap(one.chunk, hit.chunk)] if outline else []
-        if not over or outline is None:
+        over = [one for one in tables if one is not found and _overlap(one.chunk, hit.chunk)]
+        outline = outlines.of(found.chunk.document_id) if over else None
+        if outline is None:
             yield found, hit
             continue
         start = max([hit.chunk.start, *(one.chunk.end for one in over if one.chunk.end <= found.chunk.start)])
@@ -136,9 +137,9 @@ def _merged(wide: Iterable[tuple[Hit, Hit]], outlines: Outlines) -> list[Hit]:
     """
     out: list[Hit] = []
     for found, hit in wide:
-        outline = outlines.of(hit.chunk.document_id)
-        same = [one for one in out if _overlap(one.chunk, hit.chunk)] if outline else []
-        if not same or outline is None:
+        same = [one for one in out if _overlap(one.chunk, hit.chunk)]
+        outline = outlines.of(hit.chunk.document_id) if same else None
+        if outline is None:
             out.append(hit)
             continue
         best, *rest = same

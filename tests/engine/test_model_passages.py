@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from kb import add, open_fast
@@ -14,6 +15,7 @@ from kb import add, open_fast
 from ragstone.core.access import OWNER
 from ragstone.core.answers import Answer
 from ragstone.core.records import Document, Mark
+from ragstone.engine import passages
 from ragstone.engine.passages import LONGEST
 from servers.openai_server import KEY, OpenAIServer
 
@@ -70,9 +72,9 @@ def test_one_long_section_leaves_room_for_others(tmp_path: Path, server: OpenAIS
     text = "\n\n".join(f"Boats moor at quay {number}. {FILLER[:150]}" for number in range(80))
     _, prompt = asked(tmp_path / "kb", server, Document(id="long", title="Long", text=text), harbour(),
                       settings=("rank.top_k=20", "respond.passages=20"))  # fmt: skip
-    passages = prompt.split("--- source")[1:]
-    assert len(passages) > 3
-    assert max(map(len, passages)) < LONGEST + 300
+    sources = prompt.split("--- source")[1:]
+    assert len(sources) > 3
+    assert max(map(len, sources)) < LONGEST + 300
     assert "Boats moor at the east quay." in prompt
 
 
@@ -159,7 +161,11 @@ def landings(count: int) -> str:
 
 
 @pytest.mark.usefixtures("workdir")
-def test_what_a_row_of_a_data_file_says_is_told_once(tmp_path: Path, server: OpenAIServer) -> None:
+def test_what_a_row_of_a_data_file_says_is_told_once(
+    tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(passages, "Outlines", lambda _: SimpleNamespace(of=read.append))
     folder = tmp_path / "docs"
     folder.mkdir()
     (folder / "landings.csv").write_text(landings(6))
@@ -167,3 +173,4 @@ def test_what_a_row_of_a_data_file_says_is_told_once(tmp_path: Path, server: Ope
     sources = [part.partition("--- end")[0] for part in prompt.split("--- source")[1:]]
     assert sources
     assert all(one.count("remark") == 1 for one in sources)
+    assert read == [], "a row needs nothing around it, and its file may be large"
