@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,7 +57,7 @@ def taken(queue: JobQueue, worker: str = "w", lease: float = LONG) -> Job:
 
 
 def done(queue: JobQueue, job: Job) -> bool:
-    return queue.end(replace(job, state="done", ended=job.at, report=AddReport(added=1)))
+    return queue.end(replace(job, state="done", report=AddReport(added=1)))
 
 
 def test_an_empty_queue_has_nothing(opened: OpenQueue) -> None:
@@ -137,7 +138,7 @@ def test_what_is_given_back_is_free_and_was_no_try(opened: OpenQueue) -> None:
     queue.put("add", works("a"))
     for _ in range(TRIES + 1):
         job = taken(queue)
-        assert queue.end(replace(job, state="waiting", due=0.0), counted=False)
+        assert queue.end(replace(job, state="waiting"), counted=False)
     assert taken(queue).tries == 1
 
 
@@ -145,11 +146,25 @@ def test_what_failed_waits_and_tells_why(opened: OpenQueue) -> None:
     queue = opened()
     queue.put("add", works("a"))
     job = taken(queue)
-    assert queue.end(replace(job, state="waiting", due=job.at + LONG, error="the service is away"))
+    assert queue.end(replace(job, state="waiting", error="the service is away"), pause=LONG)
     assert queue.take("w", LONG) is None
     found = queue.get(job.id)
     assert found is not None
     assert (found.state, found.tries, found.error) == ("waiting", 1, "the service is away")
+
+
+def test_times_are_those_of_the_clock_of_the_queue(tmp_path: Path) -> None:
+    journal, now = Journal(tmp_path), [1000.0]
+    journal.clock = lambda: now[0]
+    with closing(JournalJobs(journal, tries=TRIES)) as queue:
+        queue.put("add", works("a"))
+        assert queue.end(replace(taken(queue), state="waiting"), pause=LONG)
+        now[0] += LONG - 1
+        assert queue.take("w", LONG) is None
+        now[0] += 1
+        job = taken(queue)
+        assert done(queue, job)
+        assert [one.ended for one in queue.last(1)] == [1000.0 + LONG]
 
 
 def test_a_job_that_ends_its_workers_is_given_up(opened: OpenQueue) -> None:

@@ -377,7 +377,7 @@ def test_a_lease_that_was_lost_stops_the_work(
         real(job, 0.0)
         taken = engine.documents.jobs.take("thief", 60.0)
         assert taken is not None
-        assert engine.documents.jobs.end(replace(taken, state="done", ended=taken.at))
+        assert engine.documents.jobs.end(replace(taken, state="done"))
         return real(job, lease)
 
     monkeypatch.setattr(engine.documents.jobs, "hold", hold)

@@ -23,6 +23,7 @@ from ragstone.engine.jobs.queue import (
     interrupted_message,
     job_from_row,
     job_row,
+    let_go,
     longest,
     new_jobs,
     reuse_waiting,
@@ -144,11 +145,11 @@ class JournalJobs:
             moved = db.execute(f"UPDATE jobs SET due = ? WHERE {_HELD}", [self._clock() + lease, *_holder_values(job)])  # noqa: S608
             return moved.rowcount == 1
 
-    def end(self, job: Job, *, counted: bool = True) -> bool:
+    def end(self, job: Job, *, pause: float = 0.0, counted: bool = True) -> bool:
         with self._journal.writing() as db:
             if not db.execute(f"SELECT 1 FROM jobs WHERE {_HELD}", _holder_values(job)).fetchone():  # noqa: S608
                 return False
-            _put(db, job if counted else replace(job, tries=job.tries - 1))
+            _put(db, let_go(job, self._clock(), pause, counted=counted))
             _forget_old(db)
             return True
 

@@ -25,6 +25,7 @@ from ragstone.engine.jobs.queue import (
     interrupted_message,
     job_from_row,
     job_row,
+    let_go,
     longest,
     new_jobs,
     reuse_waiting,
@@ -129,12 +130,12 @@ class PostgresJobs:
             sql = f"UPDATE ragstone.jobs SET due = {_NOW} + %s WHERE {_HELD}"  # noqa: S608
             return db.execute(sql.encode(), [lease, *self._holder_values(job)]).rowcount == 1
 
-    def end(self, job: Job, *, counted: bool = True) -> bool:
+    def end(self, job: Job, *, pause: float = 0.0, counted: bool = True) -> bool:
         with self._server.transaction() as db:
             sql = f"SELECT 1 FROM ragstone.jobs WHERE {_HELD} FOR UPDATE"  # noqa: S608
             if not db.execute(sql.encode(), self._holder_values(job)).fetchone():
                 return False
-            self._write(db, job if counted else replace(job, tries=job.tries - 1))
+            self._write(db, let_go(job, _now(db), pause, counted=counted))
             kept = "SELECT id FROM ragstone.jobs WHERE queue = %s AND state = %s ORDER BY at DESC OFFSET %s"
             for state in ("done", "failed"):
                 db.execute(f"DELETE FROM ragstone.jobs WHERE id IN ({kept})".encode(), [self._queue, state, KEPT])  # noqa: S608

@@ -127,13 +127,14 @@ class JobQueue(Protocol):
         """Renew the lease; return False if another worker has the job."""
         ...
 
-    def end(self, job: Job, *, counted: bool = True) -> bool:
-        """Record the end of a job, or release an unfinished one until its ``due``.
+    def end(self, job: Job, *, pause: float = 0.0, counted: bool = True) -> bool:
+        """Record the end of a job, or release an unfinished one; times are those of the queue's clock.
 
         Return False if another worker has the job.
 
         Args:
             job: the new state, with the worker and the tries of the lease.
+            pause: seconds until an unfinished job may be taken again.
             counted: whether the attempt counts.
         """
         ...
@@ -170,6 +171,12 @@ def erased(job: Job, traces: Traces) -> Job | None:
 def interrupted_message(job: Job) -> str:
     """Return the error of a job that was interrupted too often."""
     return f"interrupted {job.tries} times while it was running; submit it again to retry"
+
+
+def let_go(job: Job, now: float, pause: float, *, counted: bool) -> Job:
+    """Return a job that a worker ends or releases now; see `JobQueue.end`."""
+    job = replace(job, ended=now) if job.is_over else replace(job, due=now + pause)
+    return job if counted else replace(job, tries=job.tries - 1)
 
 
 def new_jobs(kind: Kind, works: Sequence[Work], reader: str, now: float) -> list[Job]:

@@ -10,7 +10,6 @@ import asyncio
 import os
 import secrets
 import socket
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -107,32 +106,30 @@ class Worker:
             await self._give_back(job)
             raise
         except RagstoneError as error:
-            await self._finish(self._after_error(job, str(error)))
+            await self._fail(job, str(error))
         except Exception as error:  # the next job runs in any case
-            await self._finish(self._after_error(job, f"{type(error).__name__}: {error}"))
+            await self._fail(job, f"{type(error).__name__}: {error}")
         else:
-            job = replace(job, documents=tuple(documents[:MAX_DOCUMENTS]))
-            await self._finish(replace(job, state="done", ended=time.time(), report=report, error=""))
+            stored = tuple(documents[:MAX_DOCUMENTS])
+            await self._finish(replace(job, state="done", documents=stored, report=report, error=""))
         finally:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
 
-    def _after_error(self, job: Job, error: str) -> Job:
-        """Return the job as waiting, with exponential backoff, or as failed after its last try."""
-        now = time.time()
-        if job.tries >= self._tries:
-            return replace(job, state="failed", ended=now, error=error)
-        return replace(job, state="waiting", due=now + min(LONGEST_PAUSE, 2.0**job.tries), error=error)
+    async def _fail(self, job: Job, error: str) -> None:
+        """Release the job with exponential backoff, or mark it as failed after its last try."""
+        state = "failed" if job.tries >= self._tries else "waiting"
+        await self._finish(replace(job, state=state, error=error), pause=min(LONGEST_PAUSE, 2.0**job.tries))
 
-    async def _finish(self, job: Job) -> None:
-        if await self._call_queue(lambda: self._queue.end(job)):
+    async def _finish(self, job: Job, pause: float = 0.0) -> None:
+        if await self._call_queue(lambda: self._queue.end(job, pause=pause)):
             self._on_job(job)
         else:
             self._warn(f"job {job.id} was taken over by another worker")
 
     async def _give_back(self, job: Job) -> None:
         """Release the job at once, without counting the try; if the queue is unavailable, the lease expires instead."""
-        back = replace(job, state="waiting", due=0.0)
+        back = replace(job, state="waiting")
         try:
             await asyncio.shield(asyncio.to_thread(self._queue.end, back, counted=False))
         except _UNAVAILABLE as error:
