@@ -209,6 +209,22 @@ def test_stores_page_once_under_canonical_url(site: WebSite, library: Library) -
     assert library.gone == []
 
 
+@pytest.mark.parametrize("text", ["the same", "another"])
+@pytest.mark.parametrize("order", [("print", "proper"), ("proper", "print")])
+def test_finds_a_canonical_url_that_held_no_page_before(
+    site: WebSite, library: Library, order: tuple[str, str], text: str
+) -> None:
+    head = '<link rel="canonical" href="/docs/proper">'
+    site.routes = {"/docs/": page("print"), "/docs/print": page(text="the same", head=head)}
+    assert library.crawl().has == ["/docs/", "/docs/print"]
+    assert library.crawl().has == ["/docs/", "/docs/print"]
+    site.routes |= {"/docs/": page(*order), "/docs/proper": page(text=text, head=head)}
+    assert library.crawl().has == ["/docs/", "/docs/proper"]
+    assert library.crawl().has == ["/docs/", "/docs/proper"]
+    del site.routes["/docs/proper"]
+    assert library.crawl().has == ["/docs/", "/docs/print"]
+
+
 def test_stores_identical_pages_once(site: WebSite, library: Library) -> None:
     site.routes = {"/docs/": page("index.html"), "/docs/index.html": page("index.html")}
     assert library.crawl().has == ["/docs/"]

@@ -205,15 +205,20 @@ class Crawl:
         self._offer_all(row.links, row.depth + 1)
         if row.outcome == "canonical":
             self._offer_all([row.target], row.depth)
+        else:
+            self._state.claim(row.url)
         self._state.keep(row.url)
         return [Unchanged(source=row.url)] if row.outcome == "page" else []
 
     def _page(self, answer: _Answer, response: Reply) -> list[Event]:
-        row, links = answer.row, answer.links or Links(hrefs=[])
+        # Its canonical URL may have turned out to hold a page while this one was fetched.
+        row, links = self._state.get(answer.row.url) or answer.row, answer.links or Links(hrefs=[])
         if self._settings.robots:
             read_robots_words(response.headers.get("x-robots-tag", ""), links)
         else:
             links.noindex = links.nofollow = False
+        if not links.noindex:
+            self._state.claim(row.url)
         digest = hashlib.sha256(response.body).hexdigest()
         twin = self._state.twin(digest, row.url)
         leads_on = not links.nofollow and self._leads_on(answer.address, twin)
@@ -231,7 +236,10 @@ class Crawl:
             visit = Visit(outcome="duplicate", target=twin, links=onward)
             return self._lost(answer, visit, f"the same page as {twin}", silent=True)
         same = self._may_be_unchanged(row) and row.digest == digest
-        visit = Visit(outcome="page", etag=etag, modified=modified, digest=digest, links=onward, settled=same)
+        target = row.target if row.alone else ""
+        visit = Visit(
+            outcome="page", target=target, etag=etag, modified=modified, digest=digest, links=onward, settled=same
+        )
         self._state.record(row.url, visit)
         if same:
             return [Unchanged(source=row.url)]

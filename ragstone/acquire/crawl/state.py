@@ -32,8 +32,8 @@ CREATE TABLE page (
     seen INTEGER NOT NULL,                 -- the last run that is to visit it
     done INTEGER NOT NULL DEFAULT 0,       -- the last run that visited it
     outcome TEXT NOT NULL DEFAULT '',      -- page, redirect, canonical, duplicate, gone or skipped
-    target TEXT NOT NULL DEFAULT '',       -- its redirect target, or the page that it duplicates
-    alone INTEGER NOT NULL DEFAULT 0,      -- a page of its own: its canonical URL holds no page
+    target TEXT NOT NULL DEFAULT '',       -- its redirect target, its canonical URL, or the page that it duplicates
+    alone INTEGER NOT NULL DEFAULT 0,      -- a page of its own: its canonical URL, the target, holds no page
     etag TEXT NOT NULL DEFAULT '',
     modified TEXT NOT NULL DEFAULT '',
     digest TEXT NOT NULL DEFAULT '',
@@ -241,6 +241,13 @@ class State:
                     "WHERE target = ? AND done = ? AND outcome = 'canonical'",
                     [url, self.run],
                 )
+
+    def claim(self, url: str) -> None:
+        """Visit pages again that count as pages of their own, but whose canonical URL this is: it now holds a page."""
+        self._db.execute(
+            "UPDATE page SET done = 0, alone = 0, etag = '', modified = '', digest = '' WHERE target = ? AND alone = 1",
+            [url],
+        )
 
     def settle(self, stored: Iterable[tuple[str, Sequence[str]]]) -> None:
         """Record that these pages are stored as these documents; a page without any is no longer stored."""
