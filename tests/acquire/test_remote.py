@@ -416,15 +416,18 @@ def test_reads_a_branch_with_a_slash_in_its_name(commit: Callable[..., Path], tm
     for place in (f"git+{folder}@release/1.2", root):
         assert texts(read(opened(place, tmp_path))) == {f"{root}/readme.md": "It grinds."}
     marked = folder.rename(folder.with_name("mill@home"))
-    assert list(texts(read(opened(f"git+{marked}", tmp_path))).values()) == ["It stands still."]
+    for place in (f"git+{marked}", f"git+file://{marked}"):
+        assert list(texts(read(opened(place, tmp_path))).values()) == ["It stands still."]
 
 
 def test_reads_a_repository_over_http(
     commit: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = commit(bees_txt="Bees rest.")
-    with GitServer(folder.parent) as server, GitServer(folder.parent) as other:
-        address = f"git+http://127.0.0.1:{server.port}/{folder.name}/.git"
+    (of_user := folder.with_name("@ann")).mkdir()
+    folder = folder.rename(of_user / folder.name)
+    with GitServer(of_user.parent) as server, GitServer(of_user.parent) as other:
+        address = f"git+http://127.0.0.1:{server.port}/@ann/{folder.name}/.git"
         asked, allowed = list[str](), Opening.allowed
 
         def count(self: Opening, host: str, port: int) -> object:

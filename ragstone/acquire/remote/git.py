@@ -14,7 +14,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from ragstone.acquire.remote.address import Opening, parsed
 from ragstone.acquire.sources.walk import is_passed_over
@@ -206,9 +206,12 @@ class GitSource:
 def _divided(place: str) -> tuple[str, str]:
     """Return the URL of a repository, and the ref behind it, which may have slashes; empty if there is none."""
     is_path = "://" not in place
+    path = place if is_path else unquote(place.removeprefix("file://")) if place.startswith("file://") else ""
     url, at, ref = place.rpartition("@")
-    is_user = not is_path and url.count("/") < 3
-    if not at or is_user or (is_path and Path(place).exists()):
+    is_user = not is_path and (
+        url.count("/") < 3 or url.endswith("/")
+    )  # also in the path, as in https://host/@ann/mill
+    if not at or is_user or (path and Path(path).exists()):
         url, ref = place, ""
     return Path(url).resolve().as_uri() if is_path else url, ref
 
