@@ -94,7 +94,7 @@ class _Loop:
         finally:
             if not running.done():
                 running.cancel()
-                with suppress(Empty):  # it goes on without us, as in `wait`
+                with suppress(Empty):  # what cannot be interrupted goes on in its thread, as in `wait`
                     while arrived.get(timeout=STOP_SECONDS) is not None:
                         pass
 

@@ -1,4 +1,4 @@
-"""What a source does not take from a reply."""
+"""Lists without an end or on another server, and fields without a value."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ class JobRunner:
             self._book.note(replace(self._unfinished[job.id].job, state="waiting", tries=job.tries - 1))
             raise
         ended = partial(self._book.ended, self._unfinished[job.id].job, report=report, error=why)
-        await self._record(await asyncio.to_thread(ended))  # the clock may be that of a server
+        await self._record(await asyncio.to_thread(ended))  # it may ask PostgreSQL for the time
 
     async def _unless_stopped(self, job: Job) -> AddReport:
         if job.id not in self._to_stop:  # it was stopped while it waited

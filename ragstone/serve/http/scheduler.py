@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from ragstone.engine.jobs.queue import Work
 from ragstone.history.schedules import Schedules
+from ragstone.history.store import DAY
 from ragstone.serve.http.job_runner import JobRunner, JobStatus
 from ragstone.serve.http.live_settings import LiveSettings
 from ragstone.serve.http.telemetry import log_error
 
 LOOK_SECONDS = 10.0
 """Pause between two looks for sources that are due."""
-LOST_SECONDS = 86_400.0
+LOST_SECONDS = DAY
 """Age from which a sync that is not over no longer holds back the next one."""
 LOOKED_AT = 500
 """Jobs that are searched for the last sync of a source."""

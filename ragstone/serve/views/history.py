@@ -1,4 +1,4 @@
-"""What people did: conversations, votes and statistics, and the keys, users and caches behind them."""
+"""Conversations, votes, statistics, keys, users and caches."""
 
 from __future__ import annotations
 

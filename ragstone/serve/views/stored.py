@@ -1,4 +1,4 @@
-"""Documents: what an ingest did or would do, which there are, and what was read or erased."""
+"""Documents: the result of an ingest or its plan, lists of documents, and what was read or erased."""
 
 from __future__ import annotations
 
