@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ragstone.acquire.crawl.records import Batch
 
 
-async def crawl(
+async def crawl_site(
     versions: OpenVersions, ingest: Ingest, what: str, on_progress: OnProgress | None, *, force: bool, alone: bool
 ) -> AddReport:
     """Follow a web site; see `Documents.crawl`."""

@@ -23,7 +23,7 @@ from ragstone.core.records import Acquired, Document
 from ragstone.core.reports import AddReport, Plan
 from ragstone.engine.attached import FOLDER, Attached, admitted, attached_to, clear_files, delete_files, note_removed
 from ragstone.engine.components import Components
-from ragstone.engine.crawling import crawl
+from ragstone.engine.crawling import crawl_site
 from ragstone.engine.erasure import Erasure, forget, forget_answers, forget_attached
 from ragstone.engine.filters import read_filter
 from ragstone.engine.following import follow, locked
@@ -198,7 +198,7 @@ class Documents:
             SourceError: the site is unavailable; the stored documents stay.
             Locked: another process is indexing.
         """
-        return await crawl(self._versions, self._ingest, what, on_progress, force=force, alone=alone)
+        return await crawl_site(self._versions, self._ingest, what, on_progress, force=force, alone=alone)
 
     async def plan(self, sources: Sequence[str]) -> Plan:
         """Return what `sync` would do now. Read everything new, but embed and change nothing."""
