@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,14 @@ def test_texts_of_documents_stay_texts(tool: dict[str, Any]) -> None:
     assert not re.search("<script|<i>", page)
     assert f"<b>{QUOTE}</b> [1]" in page
     assert all("\n\n" not in block for block in re.findall(r"<blockquote>.*?</blockquote>", page, flags=re.DOTALL))
+
+
+def test_passages_that_may_answer_are_shown_as_cited(tool: dict[str, Any]) -> None:
+    closest = replace(answered(), answer=f"This may answer it:\n{QUOTE} [1]", outcome="closest")
+    page = tool["entry"](Query(id="1", text="What?"), closest, "Wrong: it is not.", documents())
+    assert "<blockquote>This may answer it:</blockquote>" in page
+    assert f"<b>{QUOTE}</b> [1]" in page
+    assert "nearest passages" not in page
 
 
 def test_the_verdict_is_that_of_the_marked_evidence(tool: dict[str, Any]) -> None:

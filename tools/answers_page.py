@@ -16,7 +16,7 @@ from html import escape
 from pathlib import Path
 
 from ragstone.core.access import OWNER
-from ragstone.core.answers import Answer, Citation
+from ragstone.core.answers import Answer, Citation, Outcome
 from ragstone.core.records import Chunk, Document, Span
 from ragstone.engine.experiments.bench import open_bench
 from ragstone.review.citations import Place, locate, touches
@@ -31,6 +31,14 @@ AROUND = 240
 """Characters shown before and after a citation."""
 NEAREST = 2
 """Passages shown with a refusal."""
+OUTCOMES: dict[Outcome, str] = {
+    "answer": "answered",
+    "closest": "passages that may answer",
+    "refusal": "refused",
+    "reply": "answered",
+    "clarification": "asked back",
+}
+"""How headings name the outcomes."""
 HEAD = """\
 <!-- Written by tools/answers_page.py; run `make docs-answers` with RAGSTONE_TEST_DATA set. -->
 
@@ -100,7 +108,7 @@ async def render(data: Path) -> str:
                 answer = await engine.ask(query.text, reader=OWNER)
                 verdict = judged(query, answer, dataset, documents)
                 right += verdict.startswith("Right")
-                what = f"{'refused' if answer.abstained else 'answered'}, {verdict.partition(':')[0].lower()}"
+                what = f"{OUTCOMES[answer.outcome]}, {verdict.partition(':')[0].lower()}"
                 heading = f"## {len(entries) + 1}. {shown.name}: {what}"
                 entries.append(f"{heading}\n\n{entry(query, answer, verdict, documents)}\n")
     return HEAD.replace("COUNT", str(right)) + "\n".join(rows) + "\n\n" + "\n".join(entries) + "\n" + FOOT
@@ -110,7 +118,7 @@ def entry(query: Query, answer: Answer, verdict: str, documents: dict[str, Docum
     """Return a question, its answer, the passages, the numbers and the verdict."""
     said = answer.answer.split("\n")[0] if answer.abstained else answer.answer
     parts = [quoted(f"<b>{escape(query.text, quote=False)}</b>"), quoted(lines(said))]
-    if answer.abstained:
+    if answer.outcome == "refusal":
         parts.append("The nearest passages:")
         parts += [_passage(hit.chunk, answer.citations, documents) for hit in answer.hits[:NEAREST]]
     else:
