@@ -1,11 +1,11 @@
-"""Documents as teams have them, with questions in other words than theirs, out of a situation, or in haste.
+"""Documents like those of teams, with questions that use different words, describe a situation, or are typed in haste.
 
 A language model (Claude) invented them for this project: handbooks, contracts, company filings, technical references,
-reports, pages for citizens, a team's wiki. For each question, the sentences that answer are marked; a fifth of the
-questions have no answer, though they are about the same things. Others come in twos that differ in little, of which one
-has an answer, also about mails, minutes, notices and the like (domain "everyday"). Whole documents are for training the
-reader (``use`` is "train"), for watching its training ("valid"), or for tests ("test"): nothing is trained on or fitted
-to those.
+reports, pages for citizens, a team's wiki. For each question, the sentences that answer it are marked; a fifth of the
+questions have no answer, though they are about the same things. Further questions are contrast pairs: two similar
+questions, of which the document answers one. Some of these are about mails, minutes, notices and the like (domain
+"everyday"). Each document has one use: to train the reader ("train"), to watch its training ("valid"), or to test it
+("test"). Nothing is trained on or fitted to the documents for tests.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Use = Literal["train", "valid", "test"]
 class WrittenQuestion:
     """A question, the sentences that answer it, and the shortest words in them that do, "" if there are none.
 
-    ``contrasts`` says that it is one of two that differ in little, of which the document answers one.
+    ``contrasts`` says that the question belongs to a contrast pair, of which the document answers only one.
     """
 
     text: str

@@ -4,8 +4,8 @@
 
 Resumes from FOLDER/last.npz if it is there. A step is a batch of claims or of questions; the share of each is that of
 its tokens. With ``--passages``, the folder of `training.mined` and `training.written`, the packaged model of claims
-learns to read passages, in all its layers, and no longer judges claims. With ``--public 0.2``, the packaged model of
-passages learns on instead, from all questions that were written for it and that share of the public ones.
+learns to read passages, in all its layers, and no longer judges claims. If ``--public 0.2`` is also given, training
+continues from the packaged model of passages instead, on all written questions and this share of the public pairs.
 
 Method: AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101) with a linear rise and fall of the rate.
 """
@@ -36,11 +36,10 @@ from training.mined import mined
 from training.pairs import Pair, Tokens, tokenized
 from training.questions import MORE, as_typed, medical, questions, renamed
 from training.trunk import CLASSES, Heads, Trunk
+from training.written import CONTRAST
 
-CONTRAST = "written contrast"
-"""The source of questions that come in twos, of which one is answered: seen twice when the model learns on."""
 WRITTEN_TIMES = 4
-"""How often a pass sees the questions that were written for training: they are few beside those of the public sets."""
+"""How often a pass sees the questions that were written for training: the public sets have many more."""
 RATE, RISE, DECAY = 1.2e-4, 0.06, 0.01
 SAVE_EVERY, MEASURE_EVERY, SAY_EVERY = 200, 600, 20
 UNSUPPORTED_WEIGHT, EVIDENCE_WEIGHT, SPAN_WEIGHT = 0.5, 0.5, 0.5
@@ -167,7 +166,8 @@ def _pairs(args: argparse.Namespace, split: str) -> list[Pair]:
     if args.public is None:
         return [*as_typed(some), *found * WRITTEN_TIMES]
     some = random.Random(args.seed).sample(some, int(len(some) * args.public))
-    return [*as_typed(some), *found, *(one for one in found if one.source == CONTRAST)]
+    contrast = [one for one in found if one.source == CONTRAST]
+    return [*as_typed(some), *found, *contrast]  # contrast pairs count twice
 
 
 def _mixed(one: list[list[Tokens]], other: list[list[Tokens]], chance: random.Random) -> list[list[Tokens]]:
@@ -210,11 +210,16 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=3500)
     parser.add_argument("--batch", type=int, default=4096, help="tokens of a batch")
     parser.add_argument("--passages", type=Path, help="folder of what training.mined and training.written wrote")
-    parser.add_argument("--public", type=float, help="go on with the packaged model of passages; share of public pairs")
+    parser.add_argument(
+        "--public", type=float, help="continue from the packaged model of passages; share of public pairs"
+    )
     parser.add_argument("--rate", type=float, default=RATE, help="largest rate of learning")
     parser.add_argument("--threads", type=int, default=1, help="more only help on a machine with nothing else to do")
     parser.add_argument("--seed", type=int, default=1)
-    train(parser.parse_args())
+    args = parser.parse_args()
+    if args.public is not None and args.passages is None:
+        parser.error("--public needs --passages")
+    train(args)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
     python -m training.written --out FOUND      # writes FOUND/written.jsonl.gz; two minutes
 
-Public sets ask in the words of their passages, and people ask their own documents in others: `benchmarks.written` has
-such questions. Other documents may answer one as well as its own does, so only passages of its own become pairs.
+Questions of public sets share words with their passages; people ask about their own documents in different words.
+`benchmarks.written` has such questions. Other documents may answer a question as well as its own document does, so only
+passages of its own document become pairs.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from ragstone.core.access import OWNER
 from ragstone.core.records import Chunk
 
 SETTINGS = ("index.embedder=minilm", "query.steps=false", "cache.enabled=false")
-FOUND, READ, READ_OF_TWO = 300, 4, 2
-"""Chunks found in the documents of a domain; how many of the question's own become pairs though they do not answer, and
-how many do if a question is one of two that differ in little.
+FOUND, READ, READ_OF_CONTRAST = 300, 4, 2
+"""Chunks to find in the documents of a domain; how many of the best chunks of the question's own document become pairs
+even if they do not answer, and how many for a question of a contrast pair.
 """
+CONTRAST = "written contrast"
+"""The source of the pairs of contrast questions."""
 SPLITS = ("train", "valid")
 _MARKUP = r"\s*`|_"
 
@@ -38,7 +41,7 @@ def pairs_of(question: WrittenQuestion, own: Sequence[Chunk], split: str) -> Ite
     """Yield a question with the best chunks of its document, and with others that answer it."""
     for place, chunk in enumerate(own):
         spans = [span for quote in question.quotes if (span := _place(quote, chunk.text)) is not None]
-        if not spans and place >= (READ_OF_TWO if question.contrasts else READ):
+        if not spans and place >= (READ_OF_CONTRAST if question.contrasts else READ):
             continue
         at = len(chunk.headed) - len(chunk.text)
         short = question.short
@@ -50,7 +53,7 @@ def pairs_of(question: WrittenQuestion, own: Sequence[Chunk], split: str) -> Ite
             "evidence": [(start + at, end + at) for start, end in spans],
             "sentences": [(span.start + at, span.end + at) for span in sentences(chunk.text)],
             "answer": (answers[0], answers[0] + len(short)) if answers else None,
-            "source": "written contrast" if question.contrasts else "written",
+            "source": CONTRAST if question.contrasts else "written",
             "split": split,
         }
 

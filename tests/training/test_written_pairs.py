@@ -4,7 +4,7 @@ from benchmarks.written import WrittenQuestion, written
 from ragstone.core.records import Chunk
 from training.pairs import Pair
 from training.questions import renamed
-from training.written import READ, pairs_of
+from training.written import CONTRAST, READ, READ_OF_CONTRAST, pairs_of
 
 TEXT = "Staff park behind\nthe mill. Visitors park at the lock, for 2 euros a day."
 
@@ -35,6 +35,15 @@ def test_pair_marks_the_sentence_that_answers_without_its_marks_of_emphasis() ->
     assert right["answers"]
     assert len(wrong) == READ - 1
     assert not any(one["answers"] or one["evidence"] for one in wrong)
+
+
+def test_contrast_question_has_fewer_pairs_without_an_answer() -> None:
+    question = WrittenQuestion(text="parking in dollars?", quotes=(), short="", contrasts=True)
+    pairs = list(
+        pairs_of(question, [chunk(number, f"The bus leaves at {number}.") for number in range(READ + 2)], "train")
+    )
+    assert len(pairs) == READ_OF_CONTRAST < READ
+    assert {pair["source"] for pair in pairs} == {CONTRAST}
 
 
 def test_question_is_asked_of_a_name_that_its_passage_lacks() -> None:
