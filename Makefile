@@ -110,7 +110,7 @@ bench: $(VENV)/.installed-dev  ## measure quality and speed; needs RAGSTONE_TEST
 bench-docs: $(VENV)/.installed-dev  ## the same, and write docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.run --keep $(BENCH_KB) --write
 
-docs: $(VENV)/.installed-dev  ## write the pages on settings, commands and routes anew; takes seconds
+docs: $(VENV)/.installed-dev  ## regenerate the pages on settings, commands and routes; takes seconds
 	@$(BIN)/python tools/settings_table.py
 	@$(BIN)/python tools/command_line_page.py
 	@$(BIN)/python tools/openapi_page.py
@@ -121,7 +121,7 @@ docs-site: $(VENV)/.installed-docs  ## build the documentation as a site into bu
 	@$(BIN)/zensical build --strict --clean --config-file mkdocs.yml
 	$(if $(PORT),@$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/docs-site $(PORT))
 
-docs-answers: $(VENV)/.installed-dev  ## write the pages and the picture that show answers anew; needs RAGSTONE_TEST_DATA
+docs-answers: $(VENV)/.installed-dev  ## regenerate the pages and the picture that show answers; needs RAGSTONE_TEST_DATA
 	@$(BIN)/python tools/terminal_picture.py
 	@$(BIN)/python tools/answers_page.py
 	@$(BIN)/python -m tools.asked_page
