@@ -317,6 +317,13 @@ def test_help_lists_every_command(run: Run) -> None:
     assert all(f"  {name} " in run("--help").out for name in listed)
 
 
+def test_help_cuts_no_summary(run: Run) -> None:
+    group: Any = typer.main.get_command(cli.app)
+    groups = [(name,) for name, command in group.commands.items() if hasattr(command, "commands")]
+    for words in ((), *groups):
+        assert not re.search(r"\w\.\.\.$", run(*words, "--help").out, re.MULTILINE), words
+
+
 def test_ask_adds_files_first(run: Run) -> None:
     done = run("ask", QUESTION, "--add", "articles.csv", "--kb", "new", "--chunk-size", "300", "--json")
     assert (done.code, done.err[:8]) == (0, "3 added,")

@@ -62,7 +62,7 @@ def stats(
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:
-    """Show how many questions were asked, how they ended, and how long they took."""
+    """Count the questions by outcome, with the times they took."""
     from ragstone.serve.cli import screen
     from ragstone.serve.views import history
 

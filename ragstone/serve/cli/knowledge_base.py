@@ -52,7 +52,7 @@ def presets(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Also show what replaces another system.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show the built-in presets: what they are, what they need, and what replaces their parts here."""
+    """Show the built-in presets. Says what they are, what they need, and what replaces their parts here."""
     from ragstone.serve.cli import screen
     from ragstone.serve.views import state
     from ragstone.settings.load import describe_preset, preset_names

@@ -70,7 +70,7 @@ def diff(a: Version, b: Version, kb: Kb = DEFAULT_KB, as_json: Json = False) -> 
 
 @app.command()
 def explain(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """Show the version in use, the current trial, its evidence, and past decisions with their reasons."""
+    """Show the version in use and the current trial. Also shows its evidence, and past decisions with their reasons."""
     from ragstone.serve.cli import screen
     from ragstone.serve.views import learning
 
@@ -100,7 +100,7 @@ def try_(
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:
-    """Start a trial of your own change: it answers a part of the questions until votes decide."""
+    """Start a trial of your own change. It answers a part of the questions until votes decide."""
     from ragstone.learning.policy import Choices
 
     named = Choices(**dict(_choice(one) for one in choices))
@@ -117,7 +117,7 @@ def suggest(
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:
-    """Suggest a change that does no worse on questions with known answers."""
+    """Suggest a change from questions with known answers. The change does no worse on them."""
     import asyncio
 
     from ragstone.engine.experiments.golden import suggest as look
@@ -138,7 +138,7 @@ def suggest(
 
 @app.command()
 def promote(version: Version, why: Why = "", kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """Put a version into use, whatever the evidence. Ragstone watches it for drift, and you can roll it back."""
+    """Put a version into use, even without evidence. Ragstone watches it for drift, and you can roll it back."""
     with opened(kb) as opened_kb:
         _show_decision(opened_kb.learning.promote(version, typed.text(why)), as_json)
 
@@ -153,14 +153,14 @@ def rollback(
     kb: Kb = DEFAULT_KB,
     as_json: Json = False,
 ) -> None:
-    """Go back to an earlier version, starting with the next question, or end the current trial."""
+    """Go back to an earlier version, or end the current trial. Takes effect with the next question."""
     with opened(kb) as opened_kb:
         _show_decision(opened_kb.learning.rollback(version, typed.text(why)), as_json)
 
 
 @app.command()
 def replay(kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """Repeat every decision from the log and compare it byte for byte with the logged one."""
+    """Repeat every decision from the log, to check it. Compares each one byte for byte with the logged one."""
     from ragstone.serve.cli import screen
     from ragstone.serve.views import learning
 

@@ -77,7 +77,7 @@ def research(
     groups: As = None,
     as_json: Json = False,
 ) -> None:
-    """Answer a question that needs several searches, list all documents that fit, or compare things in a table.
+    """Answer a question with several searches. Also lists all documents that fit, or compares things in a table.
 
     The expected cost and each step go to standard error. Ctrl-C ends the search and answers from what was found so far;
     a second Ctrl-C ends the command.

@@ -25,7 +25,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Sign-in name of the p
 @app.command()
 @with_rights
 def add(name: Name, *, rights: Rights, kb: Kb = DEFAULT_KB, create: Create = False, as_json: Json = False) -> None:
-    """Add a person, who signs in on the page with this name and a password.
+    """Add a person who signs in with a password.
 
     The command asks for the password. Without a terminal, it reads the first line of standard input.
     """
@@ -62,7 +62,7 @@ def change(name: Name, *, rights: Rights, kb: Kb = DEFAULT_KB, as_json: Json = F
 
 @app.command()
 def password(name: Name, kb: Kb = DEFAULT_KB, as_json: Json = False) -> None:
-    """Set a person's password, which the command asks for as `user add` does. Their sessions end."""
+    """Set a person's password, and end their sessions. The command asks for it as `user add` does."""
     with _people(kb) as (users, audit):
         changed = users.set_password(name, _password())
         audit.note("", "user.password", changed.name)
