@@ -11,9 +11,9 @@ COMPILE = $(BIN)/python -m compileall -q ragstone
 DEMO_KB := .ragstone-demo
 ASK_KB := .ragstone-ask
 BENCH_KB := .ragstone-bench
-# Done again it takes a moment, and takes in what has changed.
+# Repeating it takes a moment and adds what has changed.
 DEMO = $(BIN)/ragstone add --kb $(DEMO_KB) examples/alderwren
-# Where `make ingest` stores. It is also what is served, as soon as it exists or is named; before that, the demo.
+# The knowledge base of `make ingest`. `make serve` serves it if it exists or is named, and otherwise the demo.
 STORE = $(or $(KB),.ragstone)
 SERVED = $(or $(KB),$(if $(DOCS)$(wildcard .ragstone),.ragstone,$(DEMO_KB)))
 # DOCS reaches the shell through the environment, so that quotes in it do no harm.
@@ -21,14 +21,14 @@ FILL = if [ -n "$$DOCS" ]; then $(BIN)/ragstone sync --kb "$(STORE)" -- "$$DOCS"
 	elif [ "$(SERVED)" = $(DEMO_KB) ]; then $(DEMO); fi
 AT = --kb "$(SERVED)" $(if $(PORT),--port $(PORT))
 IMAGE ?= ragstone
-# Registries know no capitals, names of repositories do.
+# Image names have no capitals, but names of repositories may.
 PUSHED = $(shell printf %s "$(IMAGE)" | tr A-Z a-z)
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' ragstone/__init__.py)
 REVISION = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 BUILD = docker buildx build -f deploy/Dockerfile --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION)
 
-# Tests wait much, for processes and time-outs, so that three take no longer on two cores than two. Files are given out
-# in the order of their names: by the number of their tests, those with few but long ones would start last.
+# Tests spend much time waiting, for processes and time-outs, so two cores can run three workers. Files are distributed
+# in the order of their names: in the order of their number of tests, those with few but long ones would start last.
 WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 3 ? 4 : 3 )))
 
 .DEFAULT_GOAL := help
@@ -56,7 +56,7 @@ debug: $(VENV)/.installed-serve  ## serve under pdb, which breakpoint() and Ctrl
 web: web/node_modules/.installed  ## rebuild the page from web/; needs Node
 	@cd web && npm run build
 
-web-dev: web/node_modules/.installed  ## the page while you change it, next to `make serve` in another terminal
+web-dev: web/node_modules/.installed  ## serve the page while you change it, next to `make serve` in another terminal
 	@cd web && npm run dev
 
 # Q reaches the shell through the environment, as DOCS does.
@@ -73,7 +73,7 @@ ingest: $(VENV)/.installed  ## make what is stored match a folder: make ingest D
 rebuild: $(VENV)/.installed  ## chunk and embed everything again: make rebuild KB=.ragstone SET=chunk.size=800
 	@$(BIN)/ragstone rebuild --kb "$(STORE)" $(if $(SET),--set "$(SET)")
 
-# Types and the tests of the page take one processor each.
+# The type check and the tests of the page take one processor each.
 test: $(VENV)/.installed-dev  ## all checks, then all tests
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-web check
 	$(RUN_TESTS)
@@ -116,7 +116,7 @@ docs: $(VENV)/.installed-dev  ## regenerate the pages on settings, commands and 
 	@$(BIN)/python tools/openapi_page.py
 	@$(BIN)/python tools/moving_page.py
 
-docs-site: $(VENV)/.installed-docs  ## build the documentation as a site into build/docs-site, with search; serve it with PORT=8080
+docs-site: $(VENV)/.installed-docs  ## build the documentation as a site with search into build/docs-site; PORT=8080 serves it
 	@$(BIN)/python tools/docs_site.py
 	@$(BIN)/zensical build --strict --clean --config-file mkdocs.yml
 	$(if $(PORT),@$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/docs-site $(PORT))
@@ -135,32 +135,32 @@ images-run:  ## run the image for processors: make images-run DOCS=folder PORT=8
 		--read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges \
 		-v ragstone-data:/data -v "$(abspath $(or $(DOCS),docs)):/data/documents:ro" $(IMAGE):$(VERSION)
 
-images-push:  ## build both and push them, each with its SBOM and where it comes from
+images-push:  ## build both and push them, each with its SBOM and provenance
 	$(BUILD) --push --sbom=true --provenance=mode=max -t $(PUSHED):$(VERSION) .
 	$(BUILD) --push --sbom=true --provenance=mode=max -t $(PUSHED):$(VERSION)-cuda --build-arg VARIANT=cuda .
 
-images-check:  ## run every step of the image in a fresh Debian, without Docker, and start it; needs root, and minutes
+images-check:  ## run every step of the image in a fresh Debian, without Docker, and start it; needs root, takes minutes
 	@python3 tools/check_image.py
 
 # API is the address of the server that the page calls; without one, the page calls where it comes from.
-page: web/node_modules/.installed  ## build the page to be published alone, into build/page: make page API=https://...
+page: web/node_modules/.installed  ## build the page for another server than the API, into build/page: make page API=https://...
 	@cd web && VITE_API="$$API" npm run build -- --outDir ../build/page --emptyOutDir
 
 dist: $(VENV)/.installed-release  ## source and wheel into dist/, with a bill of materials (CycloneDX) and hashes
 	@sh tools/dist.sh $(BIN)
 
-publish:  ## put what `make dist` has made into the release TAG of the repository; the release workflow does
+publish:  ## upload the files of `make dist` to the release TAG of the repository; the release workflow runs it
 	gh release create "$(TAG)" --verify-tag --generate-notes dist/*
 
-clean:  ## remove what these commands have made: knowledge bases, builds, caches; not .venv and node_modules
+clean:  ## remove what these commands created: knowledge bases, builds, caches; not .venv and node_modules
 	rm -rf $(DEMO_KB) $(ASK_KB) $(BENCH_KB) build dist .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
-clean-data:  ## remove one knowledge base with all that it has stored: make clean-data KB=.ragstone
+clean-data:  ## remove one knowledge base with everything in it: make clean-data KB=.ragstone
 	@if [ ! -f "$(KB)/CURRENT" ]; then echo 'name a knowledge base: make clean-data KB=.ragstone' >&2; exit 2; fi
 	rm -rf -- "$(KB)"
 
-# A stamp is touched only when its command has succeeded, so that an interrupted one is repeated.
+# A stamp is touched only after its command has succeeded, so make repeats an interrupted one.
 $(VENV)/.made:
 	@sh tools/make_venv.sh $(VENV) $(PYTHON)
 	@touch $@
