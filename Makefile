@@ -60,7 +60,7 @@ web-dev: web/node_modules/.installed  ## serve the page while you change it, nex
 	@cd web && npm run dev
 
 # Q reaches the shell through the environment, as DOCS does.
-ask: $(VENV)/.installed  ## ask your own documents: make ask DOCS=folder Q="your question"
+ask: $(VENV)/.installed  ## ask about your own documents: make ask DOCS=folder Q="your question"
 	@if [ -z "$$DOCS" ] || [ -z "$$Q" ]; then echo 'write: make ask DOCS=folder Q="your question"' >&2; exit 2; fi
 	@$(BIN)/ragstone add --kb $(ASK_KB) -- "$$DOCS"
 	@echo

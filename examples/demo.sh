@@ -38,7 +38,7 @@ Open these documents in the browser, with the source next to each answer:
 
     make serve
 
-Or ask your own documents:
+Or ask about your own documents:
 
     make ask DOCS=path/to/your/documents Q="your question"
 END
