@@ -12,7 +12,7 @@ from ragstone import chunk
 from ragstone.core.readings import Judgement
 from ragstone.core.records import Chunk, Hit, Span
 from ragstone.core.request import Request
-from ragstone.respond.proof.checker import unsupported_words
+from ragstone.respond.proof.checker import supported, unsupported_words
 from ragstone.respond.proof.passages import MAX_CACHED, Passages
 from ragstone.respond.proof.records import Proof
 from ragstone.respond.proof.said import NOTHING
@@ -329,6 +329,17 @@ DEPOT = (
 def test_what_the_quotes_lack_is_not_supported_by_them(sentence: str, state: str) -> None:
     found = proof(sentence, texts=DEPOT, trained=True)
     assert found.state == state, (found, [one.text for one in found.quotes])
+
+
+def test_a_sentence_without_quotes_lacks_nothing_of_them() -> None:
+    other = "Ida Holm bought the old boats of the harbour in spring for the rowing club, said the paper and the mayor."
+    found = proof(
+        "Ida Holm likes strong coffee, sweet cakes, long novels, quiet evenings and warm summers.",
+        first="The mill opens at six.",
+        texts=("The mill opens at six.", other),
+    )
+    assert not found.quotes
+    assert found.support == supported(0.0, None)
 
 
 def test_a_sentence_is_quoted_and_not_words_from_all_over_a_passage() -> None:

@@ -106,6 +106,7 @@ class ProofChecker:
         if doubts:
             return _flagged(doubts, sentence, supported(reading.best.share, None), quoted, own)
         judgement = await self.judged(sentence, reading.best, request)
+        lacking = lacking and bool(quoted)
         support = supported(reading.best.share, judgement, lacking=lacking)
         if judgement is not None and judgement.supported < REJECTED:
             rest = [one for one in (*reading.cited, *reading.others) if one is not reading.best]
@@ -131,12 +132,12 @@ class ProofChecker:
         named: int,
         before: Said,
     ) -> tuple[Reading | None, list[Doubt], bool]:
-        """Return what the passages hold of a sentence, what is surely wrong with it, and whether quotes lack some."""
+        """Return what the passages hold of a sentence, its doubts, and whether the quotes lack a figure or a name."""
         reading = self._reading(sentence, asked, weights, hits, named, before)
         if reading is None:
             return None, [], False
         doubts = doubts_of(sentence, asked, weights, reading, before)
-        lacking = bool(reading.quoted) and not doubts and lack_something(sentence, reading.quoted, before)
+        lacking = not doubts and lack_something(sentence, reading.quoted, before)
         return reading, doubts, lacking
 
     def _reading(
