@@ -43,7 +43,6 @@ QUESTIONS = {
     "question/asks.py",
     "question/named.py",
     "question/requirements.py",
-    "respond/requirements/periods.py",
     "respond/tables/asked.py",
     "respond/tables/calculate.py",
     "respond/tables/dates.py",

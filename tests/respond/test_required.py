@@ -105,6 +105,7 @@ def test_takes_nothing_else_for_fixed(question: str):
         ("What was revenue in 2020?", "Revenue of 2019/20 rose."),
         ("Who ruled in 2001?", "From 1998 to 2005 the king ruled."),
         ("Who ruled in 2001?", "Van 1998 tot 2005 regeerde de koning."),
+        ("Who ruled in 2001?", "Tussen 1998 en 2005 regeerde de koning."),
         ("Who ruled in 1994?", "In the 1990s the king ruled."),
         ("Who ruled in the 1990s?", "In 1994 the king ruled."),
         ("Who ruled in the 19th century?", "In 1850 the king ruled."),

@@ -11,8 +11,9 @@ from typing import Literal
 from ragstone.core.question import Period
 from ragstone.core.span import Span
 from ragstone.core.words import Word
-from ragstone.language import lexicon
+from ragstone.language import languages, lexicon
 from ragstone.language.money import MARK
+from ragstone.language.talk import limit_words
 from ragstone.language.words import any_of
 
 _YEAR = re.compile(r"(?:1\d{3}|20\d\d|21\d\d)(?P<long>'?s|['’]s|ern?|-an|[-–]?aisiais|[-–]?uju)?")
@@ -22,8 +23,6 @@ _SHORT = re.compile(
     re.IGNORECASE,
 )
 _OF_RANGE = r"(1\d{3}|20\d\d|21\d\d)"
-_AND = ("and", "und", "ir", "dan")
-"""Words that may stand within a range: "between 1998 and 2005"."""
 _QUARTER = re.compile(r"(?<![^\W\d_])(?:q([1-4])|([1-4])q)(?![^\W\d_])", re.IGNORECASE)
 _AMOUNT = re.compile(rf"(?:{MARK}|#)\s*$")
 _SIGN = 6
@@ -113,13 +112,14 @@ def _period(kind: Literal["year", "quarter", "month"], first: int, text: str, st
 
 @cache
 def _ranges() -> re.Pattern[str]:
-    """Return a pattern of two years and all between them, in a text that need not be exact about it."""
-    return re.compile(rf"\b{_OF_RANGE}\s*(?:[-–—/]|{any_of((*lexicon().until, *_AND))})\s*{_OF_RANGE}\b")
+    """Return a pattern of ranges of years in a passage; "1998 and 2005" counts, since "between" may stand before it."""
+    until = "|".join([any_of(lexicon().until), *(limit_words(one).until for one in languages())])
+    return re.compile(rf"\b{_OF_RANGE}\s*(?:[-–—/]|{until})\s*{_OF_RANGE}\b")
 
 
 @cache
 def all_of_years() -> re.Pattern[str]:
-    """Return a pattern of all of several years in a question: "2019 to 2022"; "2022 and 2023" may ask for each."""
+    """Return a pattern of ranges of years in a question; "2022 and 2023" does not count, since it may mean each."""
     between = rf"\s*(?:[-–]|{any_of(lexicon().until)})\s*(?:[^\W\d]\w* )?"
     return re.compile(rf"\b{_OF_RANGE}{between}{_OF_RANGE}\b", re.IGNORECASE)
 
