@@ -1,6 +1,9 @@
-"""The marks at the beginning of a line, of a list item or a heading."""
+"""The marks of list items and headings, at the beginning of a line.
+
+Sentences are split at them, and chunks at sentences: another mark here needs what `ragstone.chunk.sentence` says.
+"""
 
 BULLETS = r"\-*+•‣◦▪●·–"
-"""Signs before the items of a list, for a class of characters of a pattern."""
+"""The marks of list items, for a character class of a pattern."""
 HASHES = "#{1,6}"
-"""A pattern of what is before a heading of Markdown."""
+"""A pattern of the marks of Markdown headings."""

@@ -135,6 +135,7 @@ TERMS = (
     "CW      Clockwise.\n"
     "CCW, AC Against the clock. The wheel never turns so.\n"
     "GRIST   Grain for one grinding. It is weighed first.\n"
+    "▪ Toll: the grain that the miller keeps.\n"
 )
 
 
@@ -151,6 +152,7 @@ TERMS = (
             "RPM     Revolutions per minute. The speed of the wheel, which the miller",
         ),
         ("What is grist?", "GRIST   Grain for one grinding. It is weighed first."),
+        ("What is the toll?", "Toll: the grain that the miller keeps."),
     ],
 )
 def test_entry_of_the_term_asked_for_comes_whole(question: str, quoted: str):

@@ -12,7 +12,7 @@ from ragstone.respond.quoting.rules import RULES, bounded, favoured
 from ragstone.respond.quoting.scored import Sentence
 
 CODES = (
-    "# Error codes\n\n- E-104: the filter is blocked. Clean it.\n- E-105: the door is open.\n- E-1040: the fan failed."
+    "# Error codes\n\n- E-104: the filter is blocked. Clean it.\n▪ E-105: the door is open.\n- E-1040: the fan failed."
 )
 
 
@@ -38,8 +38,8 @@ def kept(question: str, text: str) -> list[str]:
     ("question", "line"),
     [
         ("What does E-104 mean?", ["- E-104: the filter is blocked", "Clean it."]),
-        ("error 105", ["- E-105: the door is open."]),
-        ("E105", ["- E-105: the door is open."]),
+        ("error 105", ["▪ E-105: the door is open."]),
+        ("E105", ["▪ E-105: the door is open."]),
         ("Was bedeutet Fehler E-1040?", ["- E-1040: the fan failed."]),
     ],
 )

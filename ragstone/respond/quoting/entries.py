@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from ragstone.core.line_marks import BULLETS
 from ragstone.core.question import Question
 from ragstone.core.span import Span, line_end, line_start
 from ragstone.language.facts import form, words
 from ragstone.language.message import messages_in
 
 _ENTRY = re.compile(
-    r"[ \t]{0,8}(?:[-*+•][ \t]+)?[*_`\"'“„«]{0,4}(?P<head>[^\W_][^\n\t:=–—|]{0,58}?)[*_`\"'”“»]{0,4}"
+    rf"[ \t]{{0,8}}(?:[{BULLETS}][ \t]+)?"
+    r"[*_`\"'“„«]{0,4}(?P<head>[^\W_][^\n\t:=–—|]{0,58}?)[*_`\"'”“»]{0,4}"
     r"(?P<gap>[ \t]*[:=–—][*_]{0,2}[ \t]+|[ \t]+-[ \t]+|\t+|[ \t]{2,})(?=\S)"
 )
 """The beginning of an entry: a term, a gap that sets it apart, and its text."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.frozen import frozen
 from ragstone.core.headings import question_above
+from ragstone.core.line_marks import BULLETS, HASHES
 from ragstone.core.question import Question
 from ragstone.core.span import line_start
 from ragstone.language.contacts import has_contact
@@ -71,7 +72,8 @@ def bounded(question: Question, quotes: Sequence[Quote], probability: float) -> 
 
 
 _CODED = re.compile(
-    r"[ \t]*(?:[-*+•][ \t]+|#{1,6}[ \t]+)?[`*\"']{0,3}(?:\w+[ \t]+)?(?P<letters>[A-Za-z]{1,4})?"
+    rf"[ \t]*(?:(?:[{BULLETS}]|{HASHES})[ \t]+)?"
+    r"[`*\"']{0,3}(?:\w+[ \t]+)?(?P<letters>[A-Za-z]{1,4})?"
     r"-?(?P<digits>\d{2,6})[`*\"']{0,3}[ \t]*(?:[:=–—]|-[ \t])[ \t]*\S"
 )
 """The beginning of a line that says what a code means: "E-104: the filter is blocked"."""
