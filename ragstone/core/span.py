@@ -26,12 +26,12 @@ class Span:
 
 
 def line_start(text: str, at: int) -> int:
-    """Return where the line begins in which a place of a text stands."""
+    """Return the start of the line around a place of a text."""
     return text.rfind("\n", 0, at) + 1
 
 
 def line_end(text: str, at: int) -> int:
-    """Return where the line ends in which a place of a text stands, without its line break."""
+    """Return the end of the line around a place of a text, before its line break."""
     end = text.find("\n", at)
     return len(text) if end < 0 else end
 

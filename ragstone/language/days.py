@@ -14,7 +14,7 @@ from datetime import date
 from functools import cache, lru_cache
 
 from ragstone.core.frozen import frozen
-from ragstone.core.span import Span
+from ragstone.core.span import Span, line_end, line_start
 from ragstone.core.words import Word
 from ragstone.language.facts import words
 from ragstone.language.numbers import is_year
@@ -119,8 +119,7 @@ def days_in_figures(text: str) -> Iterator[Day]:
 
 def _is_line(text: str, found: re.Match[str]) -> bool:
     """Return whether a match is all of its line."""
-    start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
-    return text[start : end if end >= 0 else len(text)].strip() == found[0]
+    return text[line_start(text, found.start()) : line_end(text, found.end())].strip() == found[0]
 
 
 def _with_weekday(day: Day, found: Sequence[Word]) -> Day:

@@ -70,12 +70,12 @@ def alike(first: str, second: str, *, name: bool = False) -> bool:
 
 
 def alike_in_topic(first: str, second: str) -> bool:
-    """Return whether two lower-case words are forms of one, of which a topic or a heading may have either."""
+    """Return whether two lower-case words are forms of one, as strictly as topics and headings need it."""
     return _begin_alike(first, second, _TOPIC_ENDING)
 
 
 def beginning_in_topic(word: str) -> str:
-    """Return the letters that every longer form of a word has, as `alike_in_topic` tells."""
+    """Return the first letters of a word, which it shares with every longer form that `alike_in_topic` finds."""
     return word[: max(STEM, round(_TOPIC_ENDING * len(word)))]
 
 

@@ -51,7 +51,7 @@ class Learner:
         overrides: Sequence[str] = (),
         clock: Callable[[], float] | None = None,
     ) -> None:
-        """Take the journal, the settings, the overrides of the command, and a clock other than that of the journal."""
+        """Take the journal, the settings, the overrides of the command, and a clock; by default that of the journal."""
         self._journal, self._clock = journal, clock or journal.clock
         self.log = LearningLog(journal, self._clock)
         self.settings = settings

@@ -10,8 +10,8 @@ from ragstone.core.records import Hit, Span
 class Quote:
     """Words of one hit, in one piece; ``span`` refers to ``hit.chunk.text``.
 
-    ``place`` is that of the hit among those that are quoted, which tells the reading order; ``code`` is the code chunk
-    that the words introduce.
+    ``place`` is the rank of the hit among the hits, by which quotes are sorted; ``code`` is the code chunk that the
+    words introduce.
     """
 
     hit: Hit
@@ -30,6 +30,6 @@ class Quote:
 
     @property
     def stands(self) -> tuple[int, int]:
-        """Return its start and end in the document."""
+        """Its start and end in the document."""
         offset = self.hit.chunk.start
         return offset + self.span.start, offset + self.span.end

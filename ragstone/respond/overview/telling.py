@@ -74,7 +74,7 @@ def quotable(hits: Iterable[Hit], split: SentenceSplitter) -> list[Quote]:
 
 
 class Telling:
-    """Sentences with what each tells of all of them together."""
+    """Sentences, and how much each tells of the text that they make up."""
 
     def __init__(
         self, quotes: Sequence[Quote], weigh: Weigher, request: Request, named: str = "", *, early: float = EARLY

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 
 from ragstone.core.frozen import frozen
-from ragstone.core.records import Span
+from ragstone.core.span import Span, line_start
 from ragstone.language import lexicon
 from ragstone.language.words import any_of
 from ragstone.respond.writing.mark_words import are_words, groups, is_settled
@@ -261,7 +261,7 @@ def _taken_out(match: re.Match[str], sources: tuple[int, ...], after: str, end: 
     if end is not None:
         return Marked(start=end, end=match.end(), sources=sources)
     space = len(match[0]) - len(match[0].lstrip())
-    line = match[0].rfind("\n", 0, space) + 1
+    line = line_start(match[0], space)
     if not line or not after.partition("\n")[0].strip():
         return Marked(start=match.start(), end=match.end(), sources=sources)
     footnote = _FOOTNOTE.match(match.string, match.end())

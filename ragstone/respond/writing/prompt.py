@@ -169,7 +169,7 @@ def compose(
         evidence: its passages, or else its hits, become sources 1, 2, ... in order; those that do not fit are skipped.
         before: earlier turns; the latest that fit are used.
         budget: for evidence and conversation.
-        language: ISO 639-1 code of the answer; if empty, the model decides.
+        language: ISO 639-1 code of the answer; if empty, the model is told to use that of the question.
         shown: returns what a source shows of the metadata of its document.
         today: the date of today, in ISO 8601.
     """
