@@ -75,7 +75,7 @@ def alike_in_topic(first: str, second: str) -> bool:
 
 
 def beginning_in_topic(word: str) -> str:
-    """Return the first letters of a word, which it shares with every longer form that `alike_in_topic` finds."""
+    """Return the first letters of a word, with which all forms that `alike_in_topic` finds begin."""
     return word[: max(STEM, round(_TOPIC_ENDING * len(word)))]
 
 

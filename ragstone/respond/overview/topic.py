@@ -125,7 +125,7 @@ def timeline(
 
 def _in_order(chosen: Sequence[Quote], document: str) -> list[Quote]:
     own = [one for one in chosen if one.hit.chunk.document_id == document]
-    return sorted(own, key=lambda one: one.hit.chunk.start + one.span.start)
+    return sorted(own, key=lambda one: one.stands[0])
 
 
 def _opening(hit: Hit) -> Quote:

@@ -24,7 +24,7 @@ def newer(cited: Sequence[Quote], hits: Sequence[Hit], question: Question, sente
     """
     if question.versions_meant != ():
         return []
-    known = {(one.hit.chunk.document_id, one.hit.chunk.start + one.span.start) for one in cited}
+    known = {(one.hit.chunk.document_id, one.stands[0]) for one in cited}
     out: dict[tuple[str, int], Quote] = {}
     for one in cited:
         family = one.hit.chunk.metadata.get(VERSION_OF)
