@@ -1,6 +1,9 @@
 """The hard facts of a text: numbers, dates and names."""
 
-from ragstone.language.facts import words
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.language.facts import alike_in_topic, beginning_in_topic, words
 
 
 def values(text: str) -> list[str]:
@@ -39,3 +42,15 @@ def test_the_plural_of_an_acronym_is_the_same_word() -> None:
         ("or", False),
         ("dos", True),
     ]
+
+
+@given(st.text("ab", max_size=12), st.integers(0, 12), st.text("ab", max_size=6))
+def test_forms_in_a_topic_begin_alike(word: str, kept: int, ending: str) -> None:
+    other = word[:kept] + ending
+    assert not alike_in_topic(word, other) or other.startswith(beginning_in_topic(word))
+
+
+def test_a_folder_may_be_named_in_the_singular() -> None:
+    assert alike_in_topic("letters", "letter")
+    assert not alike_in_topic("letters", "lettuce")
+    assert beginning_in_topic("letters") == "lette"

@@ -13,6 +13,7 @@ from ragstone.question import read
         ("Who has the key? And where is the ladder?", ["Who has the key?", "Where is the ladder?"]),
         ("Who has the key, and when is the office open?", ["Who has the key?", "When is the office open?"]),
         ("1. Who has the key?\n2. Where is the ladder?", ["Who has the key?", "Where is the ladder?"]),
+        ("• Who has the key?\n– Where is the ladder?", ["Who has the key?", "Where is the ladder?"]),
         ("The gate is shut. Who has the key? Where is it?", ["The gate is shut. Who has the key?", "Where is it?"]),
         ("Hi! Who has the key? Where is the ladder? Thanks", ["Who has the key?", "Where is the ladder? Thanks"]),
         ("Wer hat den Schlüssel? Und wo ist die Leiter?", ["Wer hat den Schlüssel?", "Wo ist die Leiter?"]),

@@ -133,3 +133,9 @@ def test_quotes_headings_of_a_document_without_prose() -> None:
 def test_entries_of_a_list_share_its_part() -> None:
     sections = _sized([*[(1, 900)] * 12, *[(2, 90)] * 40, (1, 900)])
     assert [len(part.sections) for part in parts_of(sections, 20)] == [*[1] * 11, 41, 1]
+
+
+def test_quotes_items_without_their_marks() -> None:
+    text, sections = _document([1, 1], "▪ Ferries leave at {number} o'clock every day.")
+    quotes = [one.quote for one in _outline(sections, [_chunk(text)]).citations]
+    assert quotes == [f"Ferries leave at {number} o'clock every day." for number in range(2)]

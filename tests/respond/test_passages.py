@@ -254,6 +254,16 @@ def test_no_quote_ends_with_a_question():
         assert quote is None or not quote.text.endswith("?")
 
 
+@pytest.mark.parametrize("mark", ["-", "•", "▪", "1."])
+def test_items_of_a_list_are_neighbours(mark: str):
+    text = f"{mark} It opens at ten.\n{mark} It costs two euros."
+    spans = [
+        Span(start=text.index(one), end=text.index(one) + len(one)) for one in ("It opens at ten.", "It costs two")
+    ]
+    first, last = (Quote(hit=hit(text), span=span) for span in spans)
+    assert are_neighbours(first, last)
+
+
 def test_a_heading_between_parts_them():
     text = "It opens at ten.\n\nPrices\n\nIt costs two euros."
     found, spans = hit(text), chunk.sentences(text)
