@@ -35,8 +35,9 @@ from training.measure import summary
 from training.mined import mined
 from training.pairs import Pair, Tokens, tokenized
 from training.questions import MORE, as_typed, medical, questions, renamed
+from training.rows import made
 from training.trunk import CLASSES, Heads, Trunk
-from training.written import CONTRAST
+from training.written import WRITTEN
 
 WRITTEN_TIMES = 4
 """How often a pass sees the questions that were written for training: the public sets have many more."""
@@ -54,7 +55,7 @@ def batches(rows: Sequence[Tokens], tokens: int, chance: random.Random) -> list[
             out.append([])
         out[-1].append(row)
     chance.shuffle(out)
-    return out
+    return out if rows else []
 
 
 def run(model: Trunk, batch: Sequence[Tokens]) -> Heads:
@@ -158,16 +159,18 @@ def train(args: argparse.Namespace) -> None:
 def _pairs(args: argparse.Namespace, split: str) -> list[Pair]:
     if not args.passages:
         return [*claims(args.data, split), *made_claims(args.data, split), *questions(args.data, split)]
-    found = mined(args.passages / "written.jsonl.gz", split)
+    found = [*mined(args.passages / "written.jsonl.gz", split), *made(split)]
     some = questions(args.data, split, most=MORE)
     some += renamed(some) + mined(args.passages / "mined.jsonl.gz", split) + medical(args.data, split)
     if split != "train":
         return some + found
     if args.public is None:
         return [*as_typed(some), *found * WRITTEN_TIMES]
-    some = random.Random(args.seed).sample(some, int(len(some) * args.public))
-    contrast = [one for one in found if one.source == CONTRAST]
-    return [*as_typed(some), *found, *contrast]  # contrast pairs count twice
+    chance = random.Random(args.seed)
+    some = chance.sample(some, int(len(some) * args.public))
+    new = [one for one in found if one.source != WRITTEN]
+    known = [one for one in found if one.source == WRITTEN]
+    return [*as_typed(some), *chance.sample(known, int(len(known) * args.written)), *new]
 
 
 def _mixed(one: list[list[Tokens]], other: list[list[Tokens]], chance: random.Random) -> list[list[Tokens]]:
@@ -212,6 +215,9 @@ def main() -> None:
     parser.add_argument("--passages", type=Path, help="folder of what training.mined and training.written wrote")
     parser.add_argument(
         "--public", type=float, help="continue from the packaged model of passages; share of public pairs"
+    )
+    parser.add_argument(
+        "--written", type=float, default=1.0, help="share of the questions that were written one by one"
     )
     parser.add_argument("--rate", type=float, default=RATE, help="largest rate of learning")
     parser.add_argument("--threads", type=int, default=1, help="more only help on a machine with nothing else to do")

@@ -24,14 +24,15 @@ from benchmarks.common import progress
 from benchmarks.written import WrittenQuestion, written
 from ragstone.chunk import sentences
 from ragstone.core.access import OWNER
-from ragstone.core.records import Chunk
+from ragstone.core.records import Chunk, Span
+from ragstone.core.table import table_of
 
 SETTINGS = ("index.embedder=minilm", "query.steps=false", "cache.enabled=false")
 FOUND, READ, READ_OF_CONTRAST = 300, 4, 2
 """Chunks to find in the documents of a domain; how many of the best chunks of the question's own document become pairs
 even if they do not answer, and how many for a question of a contrast pair.
 """
-CONTRAST = "written contrast"
+WRITTEN, CONTRAST = "written", "written contrast"
 """The source of the pairs of contrast questions."""
 SPLITS = ("train", "valid")
 _MARKUP = r"\s*`|_"
@@ -51,11 +52,19 @@ def pairs_of(question: WrittenQuestion, own: Sequence[Chunk], split: str) -> Ite
             "passage": chunk.headed,
             "answers": bool(spans),
             "evidence": [(start + at, end + at) for start, end in spans],
-            "sentences": [(span.start + at, span.end + at) for span in sentences(chunk.text)],
+            "sentences": [(span.start + at, span.end + at) for span in _parts(chunk)],
             "answer": (answers[0], answers[0] + len(short)) if answers else None,
-            "source": CONTRAST if question.contrasts else "written",
+            "source": CONTRAST if question.contrasts else WRITTEN,
             "split": split,
         }
+
+
+def _parts(chunk: Chunk) -> list[Span]:
+    """Return the sentences of a chunk; of a table its rows, and the sentences between them."""
+    if (table := table_of(chunk)) is None:
+        return sentences(chunk.text)
+    between = [(line, one) for line in table.prose for one in sentences(line.of(chunk.text))]
+    return [*table.body, *(Span(start=line.start + one.start, end=line.start + one.end) for line, one in between)]
 
 
 def _place(quote: str, text: str) -> tuple[int, int] | None:

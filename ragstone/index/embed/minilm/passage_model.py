@@ -12,7 +12,7 @@ from ragstone.core.threads import computed
 from ragstone.index.embed.minilm.pair_network import PairNetwork
 
 NAME = "passages"
-SHA256 = "3c694cf98bc27cd5737ed6f88d82e5656295a74f18939f43baee445cfc292cac"
+SHA256 = "76a98fbef0b7a5bda2b187115a6976d2b1e36415a9c45c9ffc8ab1d5abd303c9"
 
 
 class PassageModel:
