@@ -135,6 +135,7 @@ async def recorded(data: Path, keep: Path, name: str, embedder: str) -> Recorded
                 small = replace(match, similarity=match.similarity.astype(np.float16))
                 record.matches[text, headed] = small
             if is_read(model.fingerprint):
+                texts += [hit.chunk.headed for hit in found.tables]
                 record.familiar |= {one: reader.familiarity(one) for one in (text, *texts)}
                 record.readings |= {
                     (text, headed): one

@@ -57,7 +57,6 @@ def build_answerer(
     from ragstone.respond.tables import TableReader
 
     least = threshold_for(embedder, settings.risk) if settings.risk else settings.abstain_below
-    tables = TableReader(occurs=occurs, weigh=weigh, least=least)
     reading: PassageReader | None = None
     unread: tuple[str, ...] = ()
     if reader is not None and is_read(embedder):
@@ -65,6 +64,7 @@ def build_answerer(
             reading = reader()
         except Damaged as damage:
             unread = (f"Passages are compared by their words alone: {damage}",)
+    tables = TableReader(occurs=occurs, weigh=weigh, least=least, reader=reading)
     quoting = ExtractiveAnswerer(
         settings,
         matcher=matcher,

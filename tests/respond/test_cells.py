@@ -1,5 +1,6 @@
 """Answers from tables: the cell that a question asks for, its periods and units, and when none is sure."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -14,11 +15,13 @@ from ragstone.core.kinds import Kind
 from ragstone.core.records import Chunk, Evidence, Hit, Passage, Span
 from ragstone.core.request import Request
 from ragstone.core.table import Cell, as_markdown, table_of
+from ragstone.index import build_passage_model
 from ragstone.respond.requirements.unmet import CAP
 from ragstone.respond.tables import TableReader, draft_of
 from ragstone.respond.tables.asked import Asked
 from ragstone.respond.tables.calculate import calculation, value_of
 from ragstone.respond.tables.cell_kinds import is_figure
+from ragstone.respond.tables.cell_model import believed, log_odds
 from ragstone.respond.tables.dates import Dates, only_day
 from ragstone.respond.tables.features import cells_of, features_of, values_of
 from ragstone.respond.tables.lookup import Looked
@@ -77,7 +80,9 @@ READER = TableReader(
 
 
 def read(question: str, *hits: Hit) -> Looked | None:
-    return READER.read(Evidence(question=reader.read(question), hits=hits, method="test"), Request.by_owner())
+    return asyncio.run(
+        READER.read(Evidence(question=reader.read(question), hits=hits, method="test"), Request.by_owner())
+    )
 
 
 def looked(question: str, *hits: Hit) -> Looked:
@@ -137,7 +142,7 @@ def test_money_does_not_say_how_many(money: str):
 
 def probability(question: str, kind: Kind) -> float:
     evidence = Evidence(question=replace(reader.read(question), kind=kind), hits=(DEATHS,), method="test")
-    found = READER.read(evidence, Request.by_owner())
+    found = asyncio.run(READER.read(evidence, Request.by_owner()))
     assert found is not None
     return found.probability
 
@@ -245,16 +250,16 @@ def test_a_model_reads_markdown():
 def test_a_model_is_given_the_table_that_answers():
     question = "What was Apple's net income in the three months ended July 1, 2023?"
     found = Evidence(question=reader.read(question), hits=(GAMES,), tables=(REPORT,), method="test")
-    assert READER.shown(found, Request.by_owner()).hits == (REPORT, GAMES)
+    assert asyncio.run(READER.shown(found, Request.by_owner())).hits == (REPORT, GAMES)
     other = replace(found, question=reader.read("Who won the marathon of 1896?"))
-    assert READER.shown(other, Request.by_owner()) == other
+    assert asyncio.run(READER.shown(other, Request.by_owner())) == other
 
 
 def test_a_model_reads_the_table_first():
     question = "What was Apple's net income in the three months ended July 1, 2023?"
     passages = (Passage(hit=GAMES),)
     found = Evidence(question=reader.read(question), hits=(GAMES,), tables=(REPORT,), method="test", passages=passages)
-    assert READER.shown(found, Request.by_owner()).passages == (Passage(hit=REPORT), *passages)
+    assert asyncio.run(READER.shown(found, Request.by_owner())).passages == (Passage(hit=REPORT), *passages)
 
 
 def test_omits_the_unit_that_excepts_shares():
@@ -476,10 +481,7 @@ def test_tells_a_point_in_time_from_a_period():
     question=st.text(max_size=40), text=st.text(st.sampled_from(" |ab12\n$%():"), max_size=80), header=st.integers(0, 3)
 )
 def test_any_table_and_question_give_a_probability(question: str, text: str, header: int):
-    found = READER.read(
-        Evidence(question=reader.read(question), hits=(hit(text, "Report 2023", header),), method="test"),
-        Request.by_owner(),
-    )
+    found = read(question, hit(text, "Report 2023", header))
     if found is not None:
         assert 0 <= found.probability <= 1
         for citation in draft_of(found).citations:
@@ -735,3 +737,30 @@ def test_features_of_a_row_do_not_depend_on_other_rows(
         of_row = [n for n, one in enumerate(together) if one.row is row]
         alone = features_of(question, [together[n] for n in of_row])
         assert values_of(alone).tolist() == [values[n] for n in of_row]
+
+
+RATES = "Item | Rate\nLunch when working at another site | GBP 9.50\nOwn car | 45 p a mile\nPassenger | 5 p a mile"
+
+
+@pytest.mark.parametrize(
+    ("question", "is_answered"),
+    [
+        ("What is the current lunch allowance when I work at another site?", True),
+        ("What is the rate for a hired car?", False),
+        ("What is the rate for a bicycle?", False),
+    ],
+)
+def test_the_trained_reader_says_whether_a_table_answers(question: str, *, is_answered: bool):
+    reads = replace(READER, reader=build_passage_model())
+    evidence = Evidence(question=reader.read(question), hits=(hit(RATES, "Travel and meals", 1),), method="test")
+    compared, told = (asyncio.run(one.read(evidence, Request.by_owner())) for one in (READER, reads))
+    assert compared is not None
+    assert told is not None
+    assert (told.probability > compared.probability) is is_answered
+    assert (told.row > compared.row) is is_answered
+
+
+@given(st.floats(0, 1), st.floats(-20, 20), st.floats(0, 5))
+def test_a_cell_is_believed_the_more_the_likelier_its_passage_answers(words: float, answers: float, more: float):
+    assert 0 < believed(words, answers) <= believed(words, answers + more) < 1
+    assert log_odds(believed(words, answers)) <= log_odds(believed(min(1.0, words + more), answers))

@@ -1,5 +1,6 @@
 """Rows of tables that a question means without their names: ranges, several equal ones, totals, dates and contacts."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -67,7 +68,7 @@ def rows_of(columns: Sequence[str], *rows: Sequence[str], file: str) -> tuple[Hi
 
 def read(question: str, *hits: Hit, rows: tuple[Hit, ...] = ()) -> Looked | None:
     evidence = Evidence(question=reader.read(question), hits=hits, rows=(rows,) if rows else (), method="test")
-    return READER.read(evidence, Request.by_owner())
+    return asyncio.run(READER.read(evidence, Request.by_owner()))
 
 
 def texts(found: Looked | None) -> list[str]:

@@ -25,12 +25,11 @@ from ragstone.language import language_of, plain
 from ragstone.language.facts import Word
 from ragstone.language.words import written_in
 from ragstone.respond.passage_structure import is_caption, is_only_heading
+from ragstone.respond.reader import readings
 
 PASSAGES = 5
 """Best chunks that are read sentence by sentence."""
 
-FAMILIAR = 0.7
-"""Share of the words of the question, and of the best passage, that the reader must know."""
 _MARKUP = re.compile(r"$|[|~<]|`(?![^`\s][^`\n]*`)")
 """What sentences that can be quoted do not begin with; inline code may be their first word."""
 _BULLET = re.compile(rf"(?:[{BULLETS}>:]|{HASHES}|\d{{1,2}}[.)]|\[\d{{1,3}}\])\s+")
@@ -83,12 +82,12 @@ async def read(
     best, more = prose[:PASSAGES], prose[PASSAGES:]
     hits = (*best, *(hit for hit in more if hit.chunk.is_outside))
     question, texts = evidence.question.text, [hit.chunk.headed for hit in hits]
-    matches, readings = await asyncio.gather(
-        matcher.match(question, texts, request), _readings(reader, question, texts, request)
+    matches, told = await asyncio.gather(
+        matcher.match(question, texts, request), readings(reader, question, texts, request)
     )
     return [
         sentence
-        for place, (hit, match, reading) in enumerate(zip(hits, matches, readings, strict=True))
+        for place, (hit, match, reading) in enumerate(zip(hits, matches, told, strict=True))
         for sentence in _scored(hit, match, reading, place, split, _near(evidence.question.words, match))
     ]
 
@@ -117,15 +116,6 @@ def _sentences(chunk: Chunk, split: SentenceSplitter) -> list[Span]:
         for line in table.prose
         for one in split(line.of(chunk.text))
     ]
-
-
-async def _readings(
-    reader: PassageReader | None, question: str, texts: Sequence[str], request: Request
-) -> Sequence[Reading | None]:
-    """Return what the reader says of each text; None for all if there is no reader, or it knows too few words."""
-    if reader is None or not texts or min(map(reader.familiarity, (question, texts[0]))) < FAMILIAR:
-        return [None] * len(texts)
-    return await reader.read(question, texts, request)
 
 
 def _scored(

@@ -11,7 +11,7 @@ from ragstone.core.answers import Draft, Statement
 from ragstone.core.frozen import frozen
 from ragstone.core.kinds import Kind
 from ragstone.core.naming import name_of
-from ragstone.core.protocols import Weigher
+from ragstone.core.protocols import PassageReader, Weigher
 from ragstone.core.question import Question
 from ragstone.core.record import file_of, record_of
 from ragstone.core.records import Chunk, Evidence, Passage
@@ -24,10 +24,12 @@ from ragstone.language.money import MARK, names_money
 from ragstone.language.words import any_of
 from ragstone.respond.drafts import cite
 from ragstone.respond.links import strip_links
+from ragstone.respond.reader import readings
 from ragstone.respond.remembered import Remembered
 from ragstone.respond.requirements.unmet import CAP, Known, Lack, is_subject, lacking, lowered
 from ragstone.respond.tables.asked import Asked, Named, items, terms
 from ragstone.respond.tables.cell_kinds import is_figure, naming, unit_in
+from ragstone.respond.tables.cell_model import believed
 from ragstone.respond.tables.contradicted import contradictions
 from ragstone.respond.tables.dates import dates
 from ragstone.respond.tables.features import TableCell, cells_of
@@ -63,20 +65,22 @@ class TableReader:
         occurs: says for each word whether any document contains it.
         weigh: weighs words.
         least: probability from which on a cell or row is an answer.
+        reader: reads the passage of the best cell; without one the words of cells are compared alone.
     """
 
     occurs: Known
     weigh: Weigher
     least: float = 0.5
+    reader: PassageReader | None = None
     _looked: Remembered[Looked | None] = field(default_factory=Remembered["Looked | None"], init=False, repr=False)
 
-    def read(self, evidence: Evidence, request: Request) -> Looked | None:
+    async def read(self, evidence: Evidence, request: Request) -> Looked | None:
         """Return the cells that answer most likely, and the probability that they are right; None without a table."""
         if known := self._looked.of(evidence, request):
             return known[0]
-        return self._looked.keep(evidence, request, self._newly_read(evidence, request))
+        return self._looked.keep(evidence, request, await self._newly_read(evidence, request))
 
-    def _newly_read(self, evidence: Evidence, request: Request) -> Looked | None:
+    async def _newly_read(self, evidence: Evidence, request: Request) -> Looked | None:
         question = evidence.question
         wanted = question.asks.comparison
         if wanted and (compared := compared_rows(wanted, evidence.rows)):
@@ -88,6 +92,7 @@ class TableReader:
         looked = look_up(asked, cells)
         if looked is None:
             return None
+        looked = await self._believed(looked, question, request)
         lacks = lacking(
             question,
             [looked.cells[0].hit.chunk],
@@ -114,6 +119,19 @@ class TableReader:
             looked = replace(looked, probability=min(CAP, looked.probability), row=min(CAP, looked.row))
         return self._with_row(looked)
 
+    async def _believed(self, looked: Looked, question: Question, request: Request) -> Looked:
+        """Return cells with what the reader says of their passage added to their probability.
+
+        It says nothing of figures that are calculated or compared.
+        """
+        if looked.calculation or not looked.row:
+            return looked
+        (told,) = await readings(self.reader, question.text, [looked.cells[0].hit.chunk.headed], request)
+        if told is None:
+            return looked
+        likely, row = (believed(one, told.answers) for one in (looked.probability, looked.row))
+        return replace(looked, probability=likely, row=row)
+
     def _with_row(self, looked: Looked) -> Looked:
         """Return the whole row if it is surely right and the cell is not, and if it is short.
 
@@ -137,9 +155,9 @@ class TableReader:
             return looked
         return replace(looked, cells=looked.after_label, probability=min(ROW_RIGHT, looked.row))
 
-    def shown(self, evidence: Evidence, request: Request) -> Evidence:
+    async def shown(self, evidence: Evidence, request: Request) -> Evidence:
         """Return the evidence for a language model: with the table that likely answers, if it is not among the hits."""
-        looked = self.read(evidence, request) if evidence.tables else None
+        looked = await self.read(evidence, request) if evidence.tables else None
         if looked is None or looked.probability < WORTH_READING:
             return evidence
         hit = looked.cells[0].hit

@@ -60,6 +60,15 @@ class Model:
     certainty: Mapping[str, float]
 
 
+@frozen
+class Told:
+    """What a probability from ``words`` and the log odds that the passage ``answers`` add to the log odds of a cell."""
+
+    bias: float
+    words: float
+    answers: float
+
+
 FITTED = Model(
     cells={
         "row": 4.51,
@@ -106,6 +115,14 @@ FITTED = Model(
 """What ``tools/fit_tables.py`` fitted."""
 
 
+TOLD = Told(bias=-0.27, words=0.88, answers=0.24)
+"""What ``tools/fit_believed.py`` fitted. With each set left out, the area under the curve rises from .826 to .884 on
+small tables in documents of teams and from .907 to .924 on WikiTableQuestions, and is about the same on AIT-QA, TAT-QA
+and quarterly reports. The limit for a cell in whose column nothing is asked for holds before: without it, more wrong
+cells than right ones are added.
+"""
+
+
 def scores(features: Features) -> NDArray[np.float64]:
     """Return how well each cell answers, shape (cells,), on the scale of log odds."""
     return values_of(features) @ np.array([FITTED.cells[name] for name in FEATURES])
@@ -127,9 +144,8 @@ def certainty_of(asked: Asked, best: CellFeatures[float], share: float, *, lone:
         lone: whether all tables are of one document.
         orders: whether the question asks for a first or largest that no heading names.
     """
-    share = min(max(share, _LEAST), 1 - _LEAST)
     return Certainty(
-        lead=math.log(share / (1 - share)),
+        lead=log_odds(share),
         open=1 - best.all,
         titled=best.titled,
         time=-float(-1.0 in (best.year, best.day, best.length)),
@@ -144,5 +160,24 @@ def certainty_of(asked: Asked, best: CellFeatures[float], share: float, *, lone:
 
 def probability(certainty: Certainty) -> float:
     """Return the probability that the best cell is right."""
-    logit = FITTED.bias + sum(weight * getattr(certainty, name) for name, weight in FITTED.certainty.items())
-    return 1 / (1 + math.exp(-logit))
+    return _chance(FITTED.bias + sum(weight * getattr(certainty, name) for name, weight in FITTED.certainty.items()))
+
+
+def believed(probability: float, answers: float) -> float:
+    """Return the probability that a cell is right after what the trained reader says of its passage.
+
+    Args:
+        probability: before, from the words of question and table.
+        answers: log odds that the passage answers.
+    """
+    return _chance(TOLD.bias + TOLD.words * log_odds(probability) + TOLD.answers * answers)
+
+
+def log_odds(probability: float) -> float:
+    """Return the log odds of a probability, finite ones of 0 and 1, too."""
+    share = min(max(probability, _LEAST), 1 - _LEAST)
+    return math.log(share / (1 - share))
+
+
+def _chance(odds: float) -> float:
+    return 1 / (1 + math.exp(-odds))

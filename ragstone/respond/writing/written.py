@@ -221,7 +221,8 @@ class WritingAnswerer:
         Raises:
             ModelError: the model failed.
         """
-        evidence, tokens = self._tables.shown(evidence, request), room(self._settings, await window_of(self._model))
+        evidence = await self._tables.shown(evidence, request)
+        tokens = room(self._settings, await window_of(self._model))
         for left in reversed(range(MAX_PROMPTS)):
             prompt = self.prompt(evidence, before, tokens)
             try:
