@@ -20,7 +20,10 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 ANSWERS = [
     (
         "Which second battery supplier did we choose, and why?",
-        "**Decision:** we order 200 batteries from Nordcell, because Nordcell keeps a stock in Hull",
+        "we order 200 batteries from Nordcell, because Nordcell keeps a stock in Hull and delivers within five days."
+        " [1]\n"
+        "Older documents say:\n"
+        "Management meeting, 10 February 2026: **Decision:** we look for a second supplier of batteries. [2]",
         ("meetings/2026-04-14-management.md", "", "we order 200 batteries from Nordcell"),
     ),
     (

@@ -1,10 +1,10 @@
-"""Fit `ragstone.respond.tables.cell_model.TOLD`: what the trained reader's word adds to the probability of a cell.
+"""Fit `ragstone.respond.tables.cell_model.BELIEF`: what the trained reader's word adds to the probability of a cell.
 
     RAGSTONE_TEST_DATA=... python -m tools.fit_believed [--keep DIR]
 
 The cells are those that are looked up for the questions of `tools.fit_tables`, and for those about small tables in
 documents that the reader was not trained on. The sets have the same weight, but for those without the tables that
-answer. Each is measured with coefficients fitted to the others; the last line are those fitted to all.
+answer. Each is measured with coefficients fitted to the others; the last line has those fitted to all.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ async def _of_small_tables(keep: Path, reader: PassageReader, request: Request) 
 
 
 def _is_right(looked: Looked, name: str, question: WrittenQuestion) -> bool:
-    """Return whether the row of a cell is one that was marked; the short answer, if any, tells which cell is shown."""
+    """Return whether the row of a cell is one that was marked."""
     first = looked.cells[0]
     if Path(first.hit.chunk.document_id).name != name:
         return False

@@ -33,7 +33,7 @@ FOUND, READ, READ_OF_CONTRAST = 300, 4, 2
 even if they do not answer, and how many for a question of a contrast pair.
 """
 WRITTEN, CONTRAST = "written", "written contrast"
-"""The source of the pairs of contrast questions."""
+"""The sources of pairs: questions that were written one by one, and contrast questions."""
 SPLITS = ("train", "valid")
 _MARKUP = r"\s*`|_"
 

@@ -51,8 +51,11 @@ class Rivals:
     against: tuple[Quote, ...] = ()
 
     def older_lead(self, texts: Phrases) -> str:
-        """Return what stands above the older ones, which may be documents of their own: minutes of other meetings."""
-        return texts.older if all(are_versions(self.quote, one) for one in self.older) else texts.earlier
+        """Return the heading of the older ones; minutes of two meetings share a title, but are not versions."""
+        same = all(
+            are_versions(self.quote, one) and _likeness(self.quote.text, one.text) >= _ALIKE for one in self.older
+        )
+        return texts.older if same else texts.earlier
 
     def among(self, quoted: Sequence[Quote]) -> tuple[Quote, ...]:
         """Return what is quoted together with what is against it, the newest first."""

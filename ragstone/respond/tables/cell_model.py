@@ -61,8 +61,8 @@ class Model:
 
 
 @frozen
-class Told:
-    """What a probability from ``words`` and the log odds that the passage ``answers`` add to the log odds of a cell."""
+class Belief:
+    """Coefficients of the log odds that a cell is right by its ``words``, and that its passage ``answers``."""
 
     bias: float
     words: float
@@ -115,7 +115,7 @@ FITTED = Model(
 """What ``tools/fit_tables.py`` fitted."""
 
 
-TOLD = Told(bias=-0.27, words=0.88, answers=0.24)
+BELIEF = Belief(bias=-0.27, words=0.88, answers=0.24)
 """What ``tools/fit_believed.py`` fitted. With each set left out, the area under the curve rises from .826 to .884 on
 small tables in documents of teams and from .907 to .924 on WikiTableQuestions, and is about the same on AIT-QA, TAT-QA
 and quarterly reports. The limit for a cell in whose column nothing is asked for holds before: without it, more wrong
@@ -170,7 +170,7 @@ def believed(probability: float, answers: float) -> float:
         probability: before, from the words of question and table.
         answers: log odds that the passage answers.
     """
-    return _chance(TOLD.bias + TOLD.words * log_odds(probability) + TOLD.answers * answers)
+    return _chance(BELIEF.bias + BELIEF.words * log_odds(probability) + BELIEF.answers * answers)
 
 
 def log_odds(probability: float) -> float:
