@@ -241,36 +241,3 @@ def test_shows_what_an_older_version_says_in_other_words(tmp_path: Path, asked: 
     assert now in answer
     assert before in older.replace("| Film | 7 | 1.00 |", "Film | 7 | 1.00")
     assert "consent" not in older
-
-
-_MEALS_IN_PROSE = """# Travel policy
-
-Version 2, valid from 1 March 2023.
-
-## 5 Meals
-
-Day trips over 5 hours: up to £10. Over 10 hours: up to £20. With an overnight stay: up to £30 per day. No alcohol.
-"""
-_MEALS_IN_A_TABLE = """# Travel policy
-
-Version 3, valid from 1 September 2024. It replaces version 2.
-
-## 6 Meals
-
-| Length of trip | Up to |
-|---|---|
-| over 5 h | £12 |
-| over 10 h | £25 |
-| with overnight stay, per day | £38 |
-"""
-
-
-def test_answers_from_the_table_of_the_newer_version_rather_than_from_a_sentence_of_the_older(tmp_path: Path) -> None:
-    files = {"travel-v2-2023-03.md": _MEALS_IN_PROSE, "travel-v3-2024-09.md": _MEALS_IN_A_TABLE}
-    with open_with(tmp_path, files) as kb:
-        now, _, older = kb.ask("How much can I spend per day with an overnight stay?").answer.partition(
-            "Older versions"
-        )
-    assert "£38" in now
-    assert "£30" not in now
-    assert "up to £30 per day" in older

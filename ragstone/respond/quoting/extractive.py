@@ -34,7 +34,7 @@ from ragstone.respond.quote import Quote
 from ragstone.respond.quoting.answerability import HALF, Estimate, Features
 from ragstone.respond.quoting.evidence_model import evidence_model, features_of
 from ragstone.respond.quoting.likely_passage import likely_draft
-from ragstone.respond.quoting.older_rows import older_rows, row_of
+from ragstone.respond.quoting.older_rows import older_rows
 from ragstone.respond.quoting.question_words import QuestionWords
 from ragstone.respond.quoting.quoted_text import have_rows, labels_of, written
 from ragstone.respond.quoting.quotes import (
@@ -50,7 +50,6 @@ from ragstone.respond.quoting.quotes import (
 from ragstone.respond.quoting.rivals import (
     Rivals,
     are_of_several_versions,
-    are_versions,
     called,
     covered,
     is_newer,
@@ -152,23 +151,20 @@ class ExtractiveAnswerer:
             if second > answerability:
                 reading, answerability, lacks = other, second, others
         cells = await self._tables.read(evidence, request)
-        older = _older_than(cells, reading, question) if cells and reading else []
-        if cells and older:  # as likely as what stands there in the older version
-            cells = replace(cells, probability=max(cells.probability, answerability))
         if cells and cells.probability >= self._abstain_below:
             quotes = _with_chunks(reading) if reading else []
-            if older or self._tables.outweighs(cells, quotes, answerability, question, request):
-                return self._of_cells(cells, evidence, older if answerability >= self._abstain_below else ())
+            if self._tables.outweighs(cells, quotes, answerability, question, request):
+                return self._of_cells(cells, evidence)
         if reading and answerability >= self._abstain_below:
             quotes = _with_lists(question, _quotes(reading.quoted))
             return self._answer(question, quotes, reading.rivals, answerability)
         notices = (_RISK_TOO_SMALL,) if self._abstain_below > 1 else ()
         return replace(self._unsure(evidence, reading, cells, answerability, lacks), notices=notices)
 
-    def _of_cells(self, cells: Looked, evidence: Evidence, quoted: Sequence[Quote]) -> Draft:
-        """Return cells as an answer, with what older versions say instead in their tables, or as it is quoted."""
+    def _of_cells(self, cells: Looked, evidence: Evidence) -> Draft:
+        """Return cells as an answer, with what older versions say instead."""
         draft = draft_of(cells)
-        older = (*older_rows(cells, evidence.versions, evidence.question), *quoted)
+        older = older_rows(cells, evidence.versions, evidence.question)
         texts = phrases(self._settings.language_for(evidence.question.language))
         return with_older(draft, older, texts.older) if older else draft
 
@@ -369,13 +365,6 @@ def _of_passages(reading: _Reading) -> list[Quote]:
         and one.probability >= _WORTH_A_LOOK * surest.probability
     ]
     return [own, best(rest).quote] if rest else [own]
-
-
-def _older_than(cells: Looked, reading: _Reading, question: Question) -> list[Quote]:
-    """Return what would be quoted if it is of an older version of the document of cells that are worth reading."""
-    quotes, row = _quotes(reading.quoted), row_of(cells.cells[0])
-    are_older = all(are_versions(row, one) and is_newer(row, one, question) for one in quotes)
-    return quotes if are_older and cells.probability >= WORTH_READING else []
 
 
 def _contains(quote: Quote, other: Quote) -> bool:

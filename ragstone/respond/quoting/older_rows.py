@@ -27,7 +27,7 @@ def older_rows(looked: Looked, versions: Sequence[Hit], question: Question) -> t
         return ()
     found: dict[str, Quote] = {}
     for cell in _with_other_value(looked.cells, cells_of(versions)):
-        found.setdefault(cell.hit.chunk.document_id, row_of(cell))
+        found.setdefault(cell.hit.chunk.document_id, _row_of(cell))
     return tuple(found.values())
 
 
@@ -42,11 +42,10 @@ def _with_other_value(shown: Sequence[TableCell], others: Sequence[TableCell]) -
                 is_older
                 and is_same_place
                 and one.cell.text != other.cell.text
-                and are_versions(row_of(one), row_of(other))
+                and are_versions(_row_of(one), _row_of(other))
             ):
                 yield other
 
 
-def row_of(cell: TableCell) -> Quote:
-    """Return the row of a cell as a quote."""
+def _row_of(cell: TableCell) -> Quote:
     return Quote(hit=cell.hit, place=cell.place, span=cell.row.span)
